@@ -33,6 +33,7 @@ from keen_tui.tools.permissions.rules import NO_RULES, RULINGS, Rules, parse_rul
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
 from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.work_tree.watch import SCRATCH
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
@@ -70,6 +71,8 @@ def build_session(
             key_variables=key_variables,
             read_only_first=settings.permissions_read_only_first,
             kept_back=data_folder(os.environ) / QUARANTINE,
+            scratch=data_folder(os.environ) / SCRATCH,
+            watches_commands=settings.memory_watch_commands,
         ),
         mode=settings.mode,
         attended=attended,

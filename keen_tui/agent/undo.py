@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.reports import Changes, FileVersions
 from keen_tui.storage.checkpoints.blobs import hash_of
-from keen_tui.storage.checkpoints.checkpoints import Checkpoints, KeptFile, TakenBack
+from keen_tui.storage.checkpoints.checkpoints import UNKNOWN, Checkpoints, KeptFile, TakenBack
 from keen_tui.storage.outputs import OutputFiles
 from keen_tui.system.safe_read import content_of
 
@@ -34,6 +35,11 @@ class TurnBackup:
         """The file is about to be changed, as `tools.base.Backup` says."""
         if self.checkpoints:
             self.checkpoints.keep(self.turn(), path, name, before, after, mode)
+
+    def note_changes(self, changes: Sequence[FileChange]) -> None:
+        """A command changed these files."""
+        if self.checkpoints:
+            self.checkpoints.record(self.turn(), changes)
 
     def withdraw(self, path: Path) -> None:
         """The change that was kept last for this path was not made after all."""
@@ -68,18 +74,17 @@ class TurnChanges:
             raise SessionRefused("No turn has changed a file that can be restored.")
         return newest
 
-    def changes(self, turn: int, *, title: str = "", commands: int = 0) -> Changes:
+    def changes(self, turn: int) -> Changes:
         """The files that a turn, or the WHOLE_SESSION, changed. Raises as `turn_meant` does.
 
-        `title` and `commands`, the number of its bash calls, are not known here.
+        Its title, and which commands couldn't be watched, are not known here.
         """
         number = self.turn_meant(turn)
         files = self._checkpoints.changes(number)
         return Changes(
             turn=number,
-            title=title,
+            title="",
             files=tuple(_versions(file) for file in files),
-            commands=commands,
             undone=number != WHOLE_SESSION and self._checkpoints.is_undone(number),
         )
 
@@ -109,7 +114,10 @@ def _versions(file: KeptFile) -> FileVersions:
 
 
 def _changed_since(file: KeptFile) -> bool:
-    """Whether the file is neither what the change made of it nor what it was before."""
+    """Whether the file is neither what the change made of it nor what it was before, as far as that is
+    known."""
+    if file.after_hash and file.after_hash.startswith(UNKNOWN):
+        return False
     try:
         now = hash_of(content_of(file.path, most=_LARGEST_COMPARED))
     except OSError:

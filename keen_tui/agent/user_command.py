@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 
-from keen_tui.agent.turn.calls import failed_result
+from msgspec.structs import replace
+
+from keen_tui.agent.turn.calls import failed_result, with_changes
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import ShellFinished, ShellStarted, ToolOutput
+from keen_tui.system.threads import in_thread_to_the_end
 
 
 async def run_own_command(turn: int, command: str, setup: TurnSetup) -> None:
     """Run it and publish what comes of it. `turn` is the newest turn. Cancelling stops the command."""
     call_id = f"shell-{secrets.token_hex(4)}"
+    watch = setup.toolbox.watch
+    if watch:
+        await asyncio.to_thread(watch.begin)
     setup.publish(ShellStarted(turn=turn, id=call_id, command=command))
     started_at = setup.clock()
 
@@ -23,4 +30,7 @@ async def run_own_command(turn: int, command: str, setup: TurnSetup) -> None:
     except Exception as error:
         result = failed_result(error, ran=True)
     seconds = setup.clock() - started_at
+    if watch:
+        changes = await in_thread_to_the_end(lambda: watch.end(keeps=False))
+        result = with_changes(result, replace(changes, facts=()))
     setup.publish(ShellFinished(turn=turn, id=call_id, command=command, result=result, seconds=seconds))

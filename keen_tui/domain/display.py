@@ -71,16 +71,33 @@ class PartDisplay(Struct, frozen=True, kw_only=True):
         return self.loses or self.warns
 
 
+ChangeKind = Literal["created", "changed", "deleted"]
+"""What became of a file."""
+
+
+class ChangedFile(Struct, frozen=True, kw_only=True):
+    """A file that a command changed. `diff` are its changed lines; None if they aren't shown, and `note` says
+    why in a few words."""
+
+    path: str
+    change: ChangeKind
+    diff: DiffDisplay | None = None
+    note: str = ""
+
+
 class CommandDisplay(_Shown, frozen=True, kw_only=True):
     """A shell command with its output (stdout and stderr in order of arrival, cleaned, capped).
 
-    While Keen asks about it, `parts` are its simple commands, as far as they matter.
+    While Keen asks about it, `parts` are its simple commands, as far as they matter. `changed` are the files
+    that it changed, but for `more_changed` others.
     """
 
     command: str
     output: str
     exit_code: int | None
     parts: tuple[PartDisplay, ...] = ()
+    changed: tuple[ChangedFile, ...] = ()
+    more_changed: int = 0
 
 
 class FileListDisplay(_Shown, frozen=True, kw_only=True):

@@ -28,9 +28,11 @@ class _Fact(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
 
 
 class FileChanged(_Fact, frozen=True, kw_only=True):
-    """A tool changed this file. `path` follows turn.md rule 13: relative, with forward slashes."""
+    """A tool changed this file. `path` follows turn.md rule 13: relative, with forward slashes. `by_command`:
+    a command did, and Keen found out by looking at the work tree."""
 
     path: str
+    by_command: bool = False
 
 
 class CommandFailed(_Fact, frozen=True, kw_only=True):
@@ -40,19 +42,29 @@ class CommandFailed(_Fact, frozen=True, kw_only=True):
     exit_code: int
 
 
-Fact = FileChanged | CommandFailed
+class CommandUnwatched(_Fact, frozen=True, kw_only=True):
+    """A command ran, and Keen couldn't see which files it changed."""
+
+
+Fact = FileChanged | CommandFailed | CommandUnwatched
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
     """What later turns remember of a turn: files changed (unique, first-seen order), commands failed (all, in
-    order), and the notes that the user added."""
+    order), and the notes that the user added.
+
+    `by_command` are those of the changed files that only commands changed. `unwatched`: commands ran whose
+    changes aren't known.
+    """
 
     files_changed: tuple[str, ...] = ()
     failed_bash: tuple[CommandFailed, ...] = ()
     notes: tuple[str, ...] = ()
+    by_command: tuple[str, ...] = ()
+    unwatched: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.files_changed or self.failed_bash or self.notes)
+        return bool(self.files_changed or self.failed_bash or self.notes or self.unwatched)
 
 
 class CommandRun(Struct, frozen=True, kw_only=True):

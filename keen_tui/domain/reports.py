@@ -98,17 +98,16 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """The changes that the edits of one turn made, or those of all turns (`turn` 0), without changes made by
-    bash.
+    """The changes that one turn made, or all turns (`turn` 0).
 
-    `commands` counts the bash calls of these turns, whose changes are not among the files. `undone`: the
-    changes are already undone.
+    `unwatched` counts the commands of these turns whose changes aren't known. `undone`: the changes are
+    already undone.
     """
 
     turn: int
     title: str
     files: tuple[FileVersions, ...]
-    commands: int = 0
+    unwatched: int = 0
     undone: bool = False
 
 

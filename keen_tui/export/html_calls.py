@@ -18,7 +18,7 @@ from keen_tui.export.document import CallState, ExportedCall
 from keen_tui.export.html_markdown import block_text, coloured_html, line_text
 from keen_tui.export.phrases import CALL_GLYPHS, call_time, outcome
 from keen_tui.text.highlighting import highlight_hunk, safe_code
-from keen_tui.text.labels import tool_label
+from keen_tui.text.labels import changed_words, tool_label
 from keen_tui.text.units import counted
 
 LINES_SHOWN: Final = 80
@@ -65,6 +65,12 @@ def _shown(result: ToolResult) -> Iterator[str]:
         case CommandDisplay() as ran:
             prompt = f'<span class="dim">$</span> {block_text(ran.command)}'
             yield f"<pre>{prompt}\n{_bounded(ran.output)}</pre>\n"
+            if words := changed_words(ran):
+                yield f"<p>{line_text(words)}</p>\n"
+            for file in ran.changed:
+                if file.diff and file.diff.hunks:
+                    name = f'<span class="dim">{line_text(file.path)}</span>'
+                    yield f'<pre class="diff">{name}\n{"".join(_diff_rows(file.diff))}</pre>\n'
         case FileDisplay() as file:
             yield f'<pre class="file">{"".join(_file_rows(file))}</pre>\n'
         case FileListDisplay() as found:

@@ -5,7 +5,8 @@
 - `turns`: one object a turn with `turn` (its number), `state` (done, incomplete, continued, failed,
   abandoned, unfinished) and `cost` (US dollars; null: not known).
 - `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
-  `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`),
+  `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`,
+  `by_command`, the files that only commands changed, and `unwatched`: commands ran that weren't watched),
   `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
   for what no model said), `ran` (what the user ran before the message, and the model was told with it:
   `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
@@ -142,6 +143,8 @@ def _memory(memory: TurnMemory) -> dict[str, Any]:
         "files_changed": list(memory.files_changed),
         "failed_bash": failed,
         "notes": list(memory.notes),
+        "by_command": list(memory.by_command),
+        "unwatched": memory.unwatched,
     }
 
 

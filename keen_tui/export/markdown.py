@@ -38,7 +38,7 @@ from keen_tui.export.phrases import (
     unknown_effects,
 )
 from keen_tui.export.safe_markdown import code_span, fenced, plain_words, quoted, safe_markdown
-from keen_tui.text.labels import tool_label
+from keen_tui.text.labels import changed_words, tool_label
 from keen_tui.text.units import counted, duration
 
 
@@ -103,10 +103,19 @@ def _call(call: ExportedCall) -> Iterator[str]:
             yield fenced("\n".join(_diff_lines(diff)), "diff")
         case CommandDisplay() as ran:
             yield fenced(f"$ {ran.command}\n{ran.output}", "console")
+            yield from _changed_files(ran)
         case TodoDisplay() as todos:
             yield fenced(todos.as_text)
         case _ if result.is_error and not result.denied and result.ran:
             yield fenced(result.text)
+
+
+def _changed_files(ran: CommandDisplay) -> Iterator[str]:
+    if words := changed_words(ran):
+        yield plain_words(words)
+    for file in ran.changed:
+        if file.diff and file.diff.hunks:
+            yield fenced("\n".join((f"# {file.path}", *_diff_lines(file.diff))), "diff")
 
 
 def _diff_lines(diff: DiffDisplay) -> Iterator[str]:

@@ -22,6 +22,8 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.export.document import CallState, ExportedCall, ExportedSession
+from keen_tui.memory.folding import folded_files
+from keen_tui.memory.rendering import UNWATCHED
 from keen_tui.text.labels import (
     READING_TOOLS,
     contact_line,
@@ -123,7 +125,8 @@ def unknown_effects(end: EndEvent | TurnAbandoned) -> list[str]:
 def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
     """Glyph, words and what came of it: files, then failed commands, then notes."""
     return [
-        *(("±", clean(path), "") for path in memory.files_changed),
+        *(("±", clean(file.name), "by command" if file.by_command else "") for file in folded_files(memory)),
+        *((("–", UNWATCHED, ""),) if memory.unwatched else ()),
         *(("✗", clean(failed.command), f"exit {failed.exit_code}") for failed in memory.failed_bash),
         *(("•", clean(note), "") for note in memory.notes),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, TurnMemory
+from keen_tui.domain.messages import CommandFailed, CommandUnwatched, Fact, FileChanged, TurnMemory
 
 
 class Recorder:
@@ -25,23 +25,34 @@ class Recorder:
 
 def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
     """The facts as TurnMemory: each file once, in first-seen order; all failed commands, in order."""
-    files: dict[str, None] = {}
+    only_by_command: dict[str, bool] = {}
     failed: list[CommandFailed] = []
+    unwatched = False
     for fact in facts:
         match fact:
-            case FileChanged(path=path):
-                files[path] = None
+            case FileChanged(path=path, by_command=by_command):
+                only_by_command[path] = by_command and only_by_command.get(path, True)
             case CommandFailed():
                 failed.append(fact)
-    return TurnMemory(files_changed=tuple(files), failed_bash=tuple(failed))
+            case CommandUnwatched():
+                unwatched = True
+    return TurnMemory(
+        files_changed=tuple(only_by_command),
+        failed_bash=tuple(failed),
+        by_command=tuple(path for path, by_command in only_by_command.items() if by_command),
+        unwatched=unwatched,
+    )
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
     """Several memories as one, oldest first: the union of the files, all failed commands, all notes."""
     all_of = list(memories)
     files = {path: None for memory in all_of for path in memory.files_changed}
+    by_tools = {path for memory in all_of for path in set(memory.files_changed).difference(memory.by_command)}
     return TurnMemory(
         files_changed=tuple(files),
+        by_command=tuple(path for path in files if path not in by_tools),
+        unwatched=any(memory.unwatched for memory in all_of),
         failed_bash=tuple(failed for memory in all_of for failed in memory.failed_bash),
         notes=tuple(note for memory in all_of for note in memory.notes),
     )

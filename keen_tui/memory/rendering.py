@@ -11,9 +11,13 @@ import unicodedata
 from collections.abc import Iterator
 
 from keen_tui.domain.messages import CommandFailed, CommandRun, Message, TurnMemory
+from keen_tui.memory.folding import FoldedFiles, folded_files
 
 ABANDONED = "(turn abandoned)"
 """Text of the assistant message for discarded work (turn.md rule 8)."""
+
+UNWATCHED = "Files changed by commands are not watched here"
+"""Said of a turn with commands whose changes aren't known."""
 
 COMMAND_LIMIT = 200
 """The most characters of a rendered command; an ellipsis replaces the rest."""
@@ -58,11 +62,19 @@ def _memory_block(memory: TurnMemory) -> str:
 
 def _memory_lines(memory: TurnMemory) -> Iterator[str]:
     if memory.files_changed:
-        yield "- Files changed: " + ", ".join(_quoted_path(path) for path in memory.files_changed)
+        yield "- Files changed: " + ", ".join(map(_folded, folded_files(memory)))
+    if memory.unwatched:
+        yield f"- {UNWATCHED}"
     for failed in memory.failed_bash:
         yield f"- Failed bash: {_quoted_command(failed)} (exit {failed.exit_code})"
     for note in memory.notes:
         yield f"- Note: {_quoted_path(note)}"
+
+
+def _folded(named: FoldedFiles) -> str:
+    if named.files == 1:
+        return _quoted_path(named.path)
+    return f"{_quoted_path(f'{named.path}/')} ({named.files} files)"
 
 
 def _quoted_path(path: str) -> str:

@@ -268,6 +268,14 @@ class Settings(NamedTuple):
             name="memory.policy",
         ),
     ] = "summary"
+    memory_watch_commands: Annotated[
+        bool,
+        About(
+            "Memory",
+            "Look at the files before and after each command, to remember and undo what it changed.",
+            name="memory.watch_commands",
+        ),
+    ] = True
     instructions_fallbacks: Annotated[
         tuple[str, ...],
         About(

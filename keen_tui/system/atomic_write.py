@@ -25,16 +25,19 @@ class HalfWritten(OSError):
     """The file was written in part only and could not be put back."""
 
 
-def put_file(path: Path, after: bytes, now: bytes | None, *, mode: int | None = None) -> None:
+def put_file(
+    path: Path, after: bytes, now: bytes | None, *, mode: int | None = None, flush: bool = True
+) -> None:
     """Put `after` in the place of `now`, what the file holds at this moment (None: no file; missing
     folders are made). `path` has its symlinks resolved; a new file gets `mode`, or what the umask leaves.
+    Without `flush` a new file may be lost in a power cut.
 
     Raises:
         OSError: it can't be written; it is as it was, unless it is HalfWritten.
     """
     with opened_folder(path.parent, make=now is None) as folder:
         if now is None:
-            _write_beside(folder, path.name, after, mode=mode)
+            _write_beside(folder, path.name, after, mode=mode, flush=flush)
         else:
             _write_over(path, folder, now, after)
 
@@ -57,7 +60,13 @@ def _write_over(path: Path, folder: int, now: bytes, after: bytes) -> None:
 
 
 def _write_beside(
-    folder: int, name: str, content: bytes, *, like: os.stat_result | None = None, mode: int | None = None
+    folder: int,
+    name: str,
+    content: bytes,
+    *,
+    like: os.stat_result | None = None,
+    mode: int | None = None,
+    flush: bool = True,
 ) -> None:
     """Write a temporary file beside the old one, then rename it over: readers see the one or the other."""
     temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
@@ -72,13 +81,15 @@ def _write_beside(
             elif mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.flush()
-            os.fsync(file.fileno())
+            if flush:
+                os.fsync(file.fileno())
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise
-    _sync(folder)
+    if flush:
+        _sync(folder)
 
 
 def _take_over(folder: int, name: str, descriptor: int, like: os.stat_result) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from keen_tui.domain.choices import Mode, PolicyName
+from keen_tui.domain.display import ChangeKind, CommandDisplay, Display
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
 from keen_tui.domain.messages import Image, ToolResult, UnknownCall
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import duration, size
+from keen_tui.text.units import counted, duration, size
 
 TOOL_NAMES: Mapping[str, str] = {
     "read_file": "read",
@@ -42,6 +43,9 @@ MODES: Final[Mapping[Mode, str]] = {
     "auto": "everything runs without asking; without a sandbox, commands ask first",
 }
 """What runs unasked in each permission mode."""
+
+_MOST_NAMED: Final = 4
+"""Files of a kind that are named; more are counted."""
 
 CARRIED: Final[Mapping[PolicyName, str]] = {
     "summary": "messages, changed files, failed commands",
@@ -82,6 +86,21 @@ def unknown_call(call: UnknownCall) -> str:
     target = clean(call.target)
     cut = target if len(target) <= _TARGET_LENGTH else f"{target[:_TARGET_LENGTH]}…"
     return f"{tool_label(call.name)} {cut}".rstrip()
+
+
+def changed_words(display: Display | None) -> str:
+    """What a command changed, in a row: `changed src/a.py; created 30 files`; "" for nothing."""
+    if not isinstance(display, CommandDisplay):
+        return ""
+    by_kind: dict[ChangeKind, list[str]] = {}
+    for file in display.changed:
+        by_kind.setdefault(file.change, []).append(clean(file.path))
+    words = [
+        f"{kind} {', '.join(paths) if len(paths) <= _MOST_NAMED else counted(len(paths), 'file')}"
+        for kind, paths in sorted(by_kind.items())
+    ]
+    more = [f"{display.more_changed:,} more"] if display.more_changed else []
+    return "; ".join(words + more)
 
 
 def not_done_words(result: ToolResult) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
 from keen_tui.domain.display import Display
+from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.quarantine.new_files import NewFiles
@@ -66,6 +67,11 @@ class Access(Struct, frozen=True, kw_only=True):
     tries: bool = False
     is_own_code: bool = False
     risks: tuple[Risk, ...] = ()
+
+    @property
+    def may_change_files(self) -> bool:
+        """Whether it is a command that may change files of the workspace."""
+        return self.kind == "command" and not self.reads_only
 
     @property
     def reads_only(self) -> bool:
@@ -142,6 +148,9 @@ class Backup(Protocol):
         `before` and `mode`, the permission bits, are None if the file doesn't exist yet. `name` is how memory
         calls `path`, whose symlinks are resolved.
         """
+
+    def note_changes(self, changes: Sequence[FileChange]) -> None:
+        """Save what a command has changed."""
 
     def withdraw(self, path: Path) -> None:
         """Withdraw the last change of this path, which wasn't made after all."""

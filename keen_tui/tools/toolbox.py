@@ -36,6 +36,7 @@ from keen_tui.tools.process.user_command import OwnCommands
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search.search import Searcher
+from keen_tui.tools.work_tree.watch import CommandWatch
 
 
 class Toolbox:
@@ -43,7 +44,8 @@ class Toolbox:
 
     `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
-    files of commands that were kept back. `earlier` is the record that `recall` reads.
+    files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
+    commands change; None: nobody does.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class Toolbox:
         keys: Callable[[], Collection[str]] = tuple,
         quarantine: Quarantine | None = None,
         earlier: EarlierTurns | None = None,
+        watch: CommandWatch | None = None,
     ) -> None:
+        self.watch = watch
         self._keys = keys
         self._quarantine = quarantine
         self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
@@ -142,6 +146,8 @@ def build_toolbox(
     key_variables: Callable[[], Iterable[str]] = tuple,
     read_only_first: bool = True,
     kept_back: Path | None = None,
+    scratch: Path | None = None,
+    watches_commands: bool = True,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -155,6 +161,8 @@ def build_toolbox(
         key_variables: further names of variables with API keys, besides those whose name says so.
         read_only_first: a command that would ask runs first where it can write nothing.
         kept_back: the folder for new files of commands that would run code later; None: they stay in place.
+        scratch: the folder for the content of files before a command; None: commands aren't watched.
+        watches_commands: whether the user wants them to be watched.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     named = cache(lambda: tuple(key_variables()))
@@ -184,4 +192,5 @@ def build_toolbox(
         keys,
         quarantine,
         earlier,
+        CommandWatch(workspace.root, scratch, backup, keys, watches=watches_commands) if scratch else None,
     )

@@ -29,6 +29,7 @@ PARTS: Mapping[str, str] = {
     "journal": "journal",
     "resize": "resize",
     "sandbox": "sandbox",
+    "commands": "command_changes",
     "sessions": "sessions",
     "replies": "big_replies",
     "soak": "soak",

@@ -247,5 +247,7 @@ def _message(record: dict[str, Any]) -> Message:
         files_changed=tuple(files),
         failed_bash=tuple(CommandFailed(**each) for each in failed),
         notes=tuple(notes),
+        by_command=tuple(record["memory"]["by_command"]),
+        unwatched=record["memory"]["unwatched"],
     )
     return replace(message, memory=memory)

@@ -92,7 +92,7 @@ async def test_killed_in_the_middle_of_a_batch_it_goes_on_and_runs_nothing_twice
                 assert (end.turn, end.reason, end.calls) == (1, "interrupted", 3)
                 (cut,) = end.unknown_calls
                 assert cut.target.startswith("echo two >> counter; until")
-                assert end.turn_memory.files_changed == ("a.py",)
+                assert end.turn_memory.files_changed == ("a.py", "counter")
                 done = await bench.retry()
                 assert isinstance(done, TurnDone)
                 assert [message.role for message in bench.messages()] == ["user", "assistant", *["tool"] * 4]
@@ -103,7 +103,7 @@ async def test_killed_in_the_middle_of_a_batch_it_goes_on_and_runs_nothing_twice
                 assert counted(here.workspace) == ["one", "two"], "no tool runs again"
                 assert done.text == "I count.\n\nAll done."
                 assert [each.exit_code for each in done.turn_memory.failed_bash] == [3]
-                assert done.turn_memory.files_changed == ("a.py",)
+                assert done.turn_memory.files_changed == ("a.py", "counter")
                 assert [message.role for message in bench.session.conversation] == ["user", "assistant"]
                 await gone(bench.pending_file)
                 await bench.ask("u2")
@@ -130,7 +130,7 @@ async def test_12_killed_with_the_setting_off_it_is_shown_and_abandoned_with_its
                 assert bench.session.pending is None
                 await bench.ask("u2")
                 command = "echo one >> counter; echo first result; exit 3 (exit 3)"
-                block = f"Tool memory:\n- Files changed: a.py\n- Failed bash: {command}"
+                block = f"Tool memory:\n- Files changed: a.py, counter\n- Failed bash: {command}"
                 assert bench.messages() == [
                     Seen("user", "u1"),
                     Seen("assistant", f"(turn abandoned)\n\n{block}"),

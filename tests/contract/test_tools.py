@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import pytest
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolCall
 from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.question_spec import QuestionReply
@@ -312,6 +313,9 @@ class NotingKeeper:
         self.modes.append(mode)
         if self._fails:
             raise OSError("no room")
+
+    def note_changes(self, changes: Sequence[FileChange]) -> None:
+        raise AssertionError("no command runs here")
 
     def withdraw(self, path: Path) -> None:
         self.withdrawn.append(path)

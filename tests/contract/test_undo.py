@@ -13,31 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.messages import ToolCall
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.tools.toolbox import build_toolbox
-
-
-class KeeperOfTurn:
-    """Keeps for the turn that it is told."""
-
-    def __init__(self, checkpoints: Checkpoints) -> None:
-        self.checkpoints = checkpoints
-        self.turn = 1
-
-    def keep(
-        self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
-    ) -> None:
-        self.checkpoints.keep(self.turn, path, name, before, after, mode)
-
-    def withdraw(self, path: Path) -> None:
-        self.checkpoints.withdraw(path)
-
-    def new_output_file(self) -> Path | None:
-        return None
-
-    def is_output(self, path: Path) -> bool:
-        return False
 
 
 class Bench:
@@ -47,7 +26,10 @@ class Bench:
         self.root = place / "project"
         self.root.mkdir(parents=True)
         self.folder = place / "kept"
-        self.backup = KeeperOfTurn(Checkpoints(self.folder))
+        self.checkpoints = Checkpoints(self.folder)
+        self.turn = 1
+        self.backup = TurnBackup()
+        self.backup.checkpoints, self.backup.turn = self.checkpoints, lambda: self.turn
         self.toolbox = build_toolbox(self.root, self.backup)
 
     async def run(self, name: str, **arguments: Any) -> None:
@@ -77,7 +59,7 @@ async def test_a_turn_of_all_kinds_of_changes_is_taken_back(tmp_path: Path) -> N
     await bench.run("write_file", path="link", content="whole")
     await bench.run("write_file", path="new/deep/f", content="x")
     assert len(bench.tree()) == len(before) + 1
-    undone = bench.backup.checkpoints.undo(1)
+    undone = bench.checkpoints.undo(1)
     assert undone.problems == ()
     assert set(undone.files) == {"crlf", "bom", "run.sh", "new/deep/f"}
     assert bench.tree() == before
@@ -99,17 +81,17 @@ def test_undone_from_the_newest_turn_on_everything_is_as_it_was(
 
     async def play() -> None:
         for turn, path, content in sorted(changes, key=lambda change: change[0]):
-            bench.backup.turn = turn
+            bench.turn = turn
             await bench.run("write_file", path=path, content=content)
             states[turn] = bench.tree()
 
     asyncio.run(play())
     turns = sorted(states)
-    while newest := bench.backup.checkpoints.newest_turn():
-        assert bench.backup.checkpoints.undo(newest).problems == ()
+    while newest := bench.checkpoints.newest_turn():
+        assert bench.checkpoints.undo(newest).problems == ()
         assert bench.tree() == states[max(turn for turn in turns if turn < newest)]
     assert bench.tree() == states[0]
-    assert bench.backup.checkpoints.changes(0) == ()
+    assert bench.checkpoints.changes(0) == ()
 
 
 _EDITS = """\

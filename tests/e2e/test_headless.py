@@ -122,6 +122,8 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
         "files_changed": ["a.py"],
         "failed_bash": [{"kind": "CommandFailed", "command": "exit 2", "exit_code": 2}],
         "notes": [],
+        "by_command": [],
+        "unwatched": False,
     }
     assert record["session_id"]
     assert record["usage"] == {

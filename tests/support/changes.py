@@ -38,7 +38,7 @@ def turn_three(**more: object) -> Changes:
         file("tests/test_cart.py", None, "def test_total() -> None:\n    assert Cart().total() == 0\n"),
         file("docs/cart.png", b"\x89PNG\x00" + b"1" * 300, b"\x89PNG\x00" + b"2" * 500),
     )
-    fields = {"turn": 3, "title": "tax is wrong when there is a discount", "files": files, "commands": 2}
+    fields = {"turn": 3, "title": "tax is wrong when there is a discount", "files": files, "unwatched": 2}
     return Changes(**(fields | more))  # type: ignore[arg-type]
 
 

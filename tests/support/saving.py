@@ -70,17 +70,23 @@ class Place:
         durable: bool = True,
         home: Path | None = None,
         opener: FileOpener = open_file,
+        watches: bool | None = None,
         **connection: Any,
     ) -> AsyncIterator[SavedBench]:
         """A running program, with a new session or with the one that `opening` names. `opener` opens session
-        files."""
+        files. `watches`: whether it watches what commands change; None: it says nothing about that."""
         self.workspace.mkdir(exist_ok=True)
         backup, store = TurnBackup(), SessionStore(home or self.home)
         provider: Provider = provider_for(self.server, self.api, **connection)
         session = Session(
             workspace=self.workspace,
             provider=provider,
-            toolbox=build_toolbox(self.workspace, backup),
+            toolbox=build_toolbox(
+                self.workspace,
+                backup,
+                scratch=None if watches is None else self.folder / "scratch",
+                watches_commands=bool(watches),
+            ),
             mode="auto",
             retries=ONE_ATTEMPT,
             instruction_files=InstructionFiles(

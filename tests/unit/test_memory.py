@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from keen_tui.domain.messages import CommandFailed, FileChanged, Message, TurnMemory
 from keen_tui.memory.conversation import Past
+from keen_tui.memory.folding import folded_files
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, UserText, project
-from keen_tui.memory.recorder import Recorder, turn_memory
+from keen_tui.memory.recorder import Recorder, merged_memory, turn_memory
 from keen_tui.memory.rendering import render_assistant
 
 
@@ -34,6 +35,48 @@ def test_files_once_in_first_seen_order_and_every_failed_command() -> None:
     assert turn_memory(recorder.facts) == TurnMemory(
         files_changed=("b", "a"), failed_bash=(failed("make", 2), failed("make", 2))
     )
+
+
+def folded(*paths: str, named: tuple[str, ...] = ()) -> list[str]:
+    """The names of files that commands changed, behind those that tools changed."""
+    files = folded_files(TurnMemory(files_changed=(*named, *paths), by_command=paths))
+    return [file.name for file in files]
+
+
+def test_up_to_twenty_files_of_commands_are_named() -> None:
+    paths = [f"gen/{number}.py" for number in range(20)]
+    assert folded(*paths) == paths
+    assert folded(*paths, "gen/20.py") == ["gen/ (21 files)"]
+
+
+def test_folders_are_as_deep_as_twenty_names_allow() -> None:
+    deep = [f"a/b{number % 4}/c{number % 8}/{number}" for number in range(24)]
+    assert folded(*deep) == [f"a/b{number % 4}/c{number}/ (3 files)" for number in range(8)]
+    wide = [f"a/b{number}/c/{number}" for number in range(24)]
+    assert folded(*wide) == ["a/ (24 files)"]
+
+
+def test_tools_files_files_at_the_top_and_single_ones_keep_their_names() -> None:
+    many = [f"gen/{number}" for number in range(30)]
+    assert folded("top", *many, "docs/only", named=("gen/by_hand",)) == [
+        "gen/by_hand", "top", "gen/ (30 files)", "docs/only",
+    ]  # fmt: skip
+    assert folded(*(f"{number}" for number in range(21))) == ["./ (21 files)"]
+
+
+def test_a_folded_folder_can_not_forge_an_entry() -> None:
+    paths = tuple(f"a\n- Note: b/{number}" for number in range(21))
+    rendered = render_assistant("", TurnMemory(files_changed=paths, by_command=paths))
+    assert rendered.splitlines()[1:] == ['- Files changed: "a\\n- Note: b/" (21 files)']
+
+
+def test_a_file_that_a_tool_changed_too_is_not_by_command() -> None:
+    by_command = [FileChanged(path=path, by_command=True) for path in ("a", "b")]
+    facts = [*by_command, FileChanged(path="a")]
+    assert turn_memory(facts).by_command == ("b",)
+    other = TurnMemory(files_changed=("b", "c"), by_command=("c",), unwatched=True)
+    merged = merged_memory([turn_memory(facts), other])
+    assert (merged.by_command, merged.unwatched) == (("c",), True)
 
 
 def test_rendering_lists_files_then_commands_behind_the_text() -> None:

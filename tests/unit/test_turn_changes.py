@@ -89,9 +89,3 @@ def test_what_became_a_folder_was_changed_since(project: Project, turns: TurnCha
     (project.root / "a").mkdir()
     assert [file.changed_since for file in turns.changes(1).files] == [True]
     assert turns.undo(1).problems == ("a: it isn't a file any more.",)
-
-
-def test_title_and_commands_are_told_with_it(project: Project, turns: TurnChanges) -> None:
-    project.change(1, "a", b"a1")
-    changes = turns.changes(1, title="round totals", commands=2)
-    assert (changes.turn, changes.title, changes.commands) == (1, "round totals", 2)

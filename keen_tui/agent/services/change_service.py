@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnBackup, TurnChanges
-from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.messages import CommandUnwatched
 from keen_tui.domain.reports import Changes
 from keen_tui.memory.conversation import Past
 from keen_tui.text.units import first_line
@@ -23,15 +23,15 @@ class ChangeService:
         self._backup = backup
 
     async def changes(self, turn: int) -> Changes:
-        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any.
+        """What a turn changed; 0: of all turns, -1: of the newest turn that changed any.
 
         Raises:
             SessionRefused: nothing is kept, or no turn changed a file. StorageFailed: it can't be read.
         """
         changes = await asyncio.to_thread(self._turn_changes().changes, turn)
         past = self._session.past
-        title, commands = _title(past, changes.turn), _commands(past, changes.turn)
-        return replace(changes, title=title, commands=commands)
+        title, unwatched = _title(past, changes.turn), _unwatched(past, changes.turn)
+        return replace(changes, title=title, unwatched=unwatched)
 
     async def undo(self, turn: int) -> str:
         """Take the files of a turn back to what they were before it; says in a sentence what went wrong.
@@ -68,10 +68,10 @@ def _title(past: Past, turn: int) -> str:
     return first_line(next(texts, ""))
 
 
-def _commands(past: Past, turn: int) -> int:
-    """How many commands the turn ran; 0: all turns."""
+def _unwatched(past: Past, turn: int) -> int:
+    """How many commands of the turn Keen couldn't watch; 0: of all turns."""
     return sum(
-        isinstance(result.display, CommandDisplay)
+        CommandUnwatched() in result.facts
         for number, steps in past.steps.items()
         if turn in (0, number)
         for step in steps

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
 from keen_tui.agent.turn.approvals import ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.turn_setup import TurnSetup
+from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import Notice, ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.system.threads import in_thread_to_the_end
 from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.question_spec import QuestionSpec
+from keen_tui.tools.work_tree.watch import CommandChanges
 
 log = logging.getLogger(__name__)
 
@@ -150,15 +154,32 @@ class _RunningCall:
     async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         """Run it as allowed, and offer to run it outside if the sandbox stopped it."""
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
-        if answer.by_person:
-            await self._execute(prepared.after_yes or prepared.run)
-        else:
-            await self._run_watched(prepared)
-        self._add_plan_note()
-        if prepared.outside and (reason := prepared.outside.reason(self.result)):
-            await self._offer_outside(prepared, prepared.outside, reason)
+        async with self._changes_noted(prepared):
+            if answer.by_person:
+                await self._execute(prepared.after_yes or prepared.run)
+            else:
+                await self._run_new_files_kept_back(prepared)
+            self._add_plan_note()
+            if prepared.outside and (reason := prepared.outside.reason(self.result)):
+                await self._offer_outside(prepared, prepared.outside, reason)
 
-    async def _run_watched(self, prepared: PreparedCall) -> None:
+    @asynccontextmanager
+    async def _changes_noted(self, prepared: PreparedCall) -> AsyncIterator[None]:
+        """Add to the result which files the command changed, however it ended (turn.md rule 12)."""
+        watch = self._setup.toolbox.watch
+        if watch is None or not prepared.access.may_change_files:
+            yield
+            return
+        await asyncio.to_thread(watch.begin)
+        try:
+            yield
+        finally:
+            changes = await in_thread_to_the_end(lambda: watch.end(keeps=True))
+            self.result = with_changes(self.result, changes)
+            if changes.notice:
+                self._setup.publish(Notice(turn=self._turn, text=changes.notice))
+
+    async def _run_new_files_kept_back(self, prepared: PreparedCall) -> None:
         """Run a call that nobody approved, and have a person decide about new files of it that would run
         code."""
         approvals, new = self._setup.approvals.new_files, prepared.new_files
@@ -235,6 +256,14 @@ class _RunningCall:
         how, summary = ("by the user", "stopped") if by_user else ("as the program ended", "program ended")
         text = f"interrupted {how}, {effects}; output so far: {output}"
         return ToolResult(text=text, summary=summary, is_error=True, interrupted=True, read_only=reads_only)
+
+
+def with_changes(result: ToolResult, changes: CommandChanges) -> ToolResult:
+    """The result of a command, with the files that it changed."""
+    display = result.display
+    if isinstance(display, CommandDisplay):
+        display = replace(display, changed=changes.shown, more_changed=changes.more)
+    return replace(result, facts=(*changes.facts, *result.facts), display=display)
 
 
 def _denied(answer: ApprovalDecision, text: str) -> ToolResult:

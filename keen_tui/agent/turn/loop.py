@@ -148,6 +148,8 @@ async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
 
     def hear(part: StepPart) -> None:
         nonlocal reasoning_since
+        if setup.toolbox.watch:
+            setup.toolbox.watch.look_ahead()  # while the model goes on
         match part:
             case StepText(text):
                 say(words.feed(text))

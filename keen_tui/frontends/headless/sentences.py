@@ -21,7 +21,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import CallOutcome, UnknownCall
 from keen_tui.memory.pending import PendingState
-from keen_tui.text.labels import contact_line, unknown_call
+from keen_tui.text.labels import changed_words, contact_line, unknown_call
 
 FAILURE_LINES = 5
 """Lines that are shown of what a failed tool call said."""
@@ -38,7 +38,8 @@ def progress_line(event: Event) -> str | None:
     match event:
         case ToolFinished(result=result):
             mark = _MARKS.get(result.outcome, "x")
-            return f"{mark} {event.name} {event.target}   {result.summary}".rstrip()
+            changed = changed_words(result.display)
+            return "   ".join(filter(None, (f"{mark} {event.name} {event.target}", result.summary, changed)))
         case RetryScheduled():
             again = f"Trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})."
             return f"! {event.detail} {again}"

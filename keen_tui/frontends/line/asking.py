@@ -93,7 +93,7 @@ def _undo_lines(asked: UndoQuestion) -> Iterator[str]:
         notes += ["it was changed since"] if file.changed_since else []
         notes += ["it can't be restored"] if file.unkept else []
         yield ", ".join((f"File {file.path}: {file.added} added, {file.removed} removed", *notes)) + "."
-    if words := not_covered(asked.changes.commands):
+    if words := not_covered(asked.changes.unwatched):
         yield f"{words.capitalize()}."
 
 

@@ -139,7 +139,7 @@ def _changes(page: ChangesPage) -> Iterator[str]:
     yield f"Changes of {whose}: {counted(len(page.files), 'file')}."
     for file in page.files:
         yield from _file_lines(file)
-    if words := not_covered(page.changes.commands):
+    if words := not_covered(page.changes.unwatched):
         yield f"{words.capitalize()}."
 
 

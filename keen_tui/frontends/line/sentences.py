@@ -26,7 +26,16 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import ToolResult, TurnMemory, UnknownCall
 from keen_tui.frontends.line.displays import diff_counts, display_lines
-from keen_tui.text.labels import DETAILED, OF_THE_SERVER, not_done_words, tool_label, unknown_call, why_ended
+from keen_tui.memory.folding import folded_files
+from keen_tui.text.labels import (
+    DETAILED,
+    OF_THE_SERVER,
+    changed_words,
+    not_done_words,
+    tool_label,
+    unknown_call,
+    why_ended,
+)
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -54,8 +63,9 @@ def tool_begins(event: ToolStarted) -> str:
 
 def tool_ends(event: ToolFinished) -> Iterator[str]:
     """How a call ended; of one that failed the end of its output too."""
-    yield f"Tool {tool_label(event.name)} {_outcome(event.result)}."
     result = event.result
+    yield f"Tool {tool_label(event.name)} {_outcome(result)}."
+    yield from _changed(result)
     if isinstance(result.display, TodoDisplay):
         yield from display_lines(result.display)
     elif result.outcome != "failed":
@@ -64,6 +74,11 @@ def tool_ends(event: ToolFinished) -> Iterator[str]:
         yield from _end_of(result.display.output)
     elif result.is_error:
         yield from _end_of(result.text)
+
+
+def _changed(result: ToolResult) -> Iterator[str]:
+    if words := changed_words(result.display):
+        yield f"It {words}."
 
 
 def _outcome(result: ToolResult) -> str:
@@ -169,13 +184,14 @@ def abandoned(event: TurnAbandoned) -> str:
 def memory_words(memory: TurnMemory) -> str:
     """`changed a.py, b.py; failed: pytest -q (exit 1)`, "" for none."""
     failed = (f"{each.command} (exit {each.exit_code})" for each in memory.failed_bash)
-    parts = (("changed ", memory.files_changed), ("failed: ", failed), ("noted: ", memory.notes))
+    files = (file.name for file in folded_files(memory))
+    parts = (("changed ", files), ("failed: ", failed), ("noted: ", memory.notes))
     said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)
     return "; ".join(words + entries for words, entries in said if entries)
 
 
 def own_command_ends(event: ShellFinished) -> str:
-    return f"Your command {_outcome(event.result)}."
+    return " ".join((f"Your command {_outcome(event.result)}.", *_changed(event.result)))
 
 
 def compaction_words(event: CompactionEvent) -> str | None:

@@ -41,11 +41,11 @@ def shown_files(changes: Changes) -> tuple[ShownFile, ...]:
     return tuple(_shown(file) for file in changes.files)
 
 
-def not_covered(commands: int) -> str:
-    """What can't be undone where so many commands ran, "" for nothing."""
-    if not commands:
+def not_covered(unwatched: int) -> str:
+    """What can't be undone where so many commands ran unwatched, "" for nothing."""
+    if not unwatched:
         return ""
-    return f"changes made by shell commands can't be undone ({counted(commands, 'command')} ran)"
+    return f"{counted(unwatched, 'command')} ran unwatched: what they changed can't be undone"
 
 
 def _shown(file: FileVersions) -> ShownFile:

@@ -39,12 +39,12 @@ class Blobs:
     def __contains__(self, name: str) -> bool:
         return name in self._sizes
 
-    def keep(self, content: bytes) -> str:
-        """Save a content and flush it to the disk. Returns its hash. Raises OSError."""
+    def keep(self, content: bytes, *, flush: bool = True) -> str:
+        """Save a content and, by default, flush it to the disk. Returns its hash. Raises OSError."""
         name = hashlib.sha256(content).hexdigest()
         if self._sizes.get(name) != len(content):
             make_private(self._folder)
-            put_file(self._folder / name, content, None, mode=0o600)
+            put_file(self._folder / name, content, None, mode=0o600, flush=flush)
             self._sizes[name] = len(content)
         return name
 

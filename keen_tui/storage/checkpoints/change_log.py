@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -21,8 +22,8 @@ class Change(Struct, frozen=True, kw_only=True):
     """A file was changed in `turn`, by an edit or by an undo of the turn's edits.
 
     `path` is absolute, `name` is the file's name in memory. `before` and `after` are hashes of contents, None
-    if there is no file. `mode` has the permission bits before the change, None for a new file. `unkept` says
-    why a content wasn't saved.
+    if there is no file. `mode` has the permission bits before the change, None for a new file; `mode_after`
+    those after a command. `unkept` says why a content wasn't saved.
     """
 
     kind: Literal["edit", "undo"]
@@ -33,6 +34,13 @@ class Change(Struct, frozen=True, kw_only=True):
     after: str | None
     mode: int | None
     unkept: str = ""
+    mode_after: int | None = None
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether content and permission to run are as before."""
+        bits = 0 if None in (self.mode, self.mode_after) else (self.mode or 0) ^ (self.mode_after or 0)
+        return self.before == self.after and not bits & stat.S_IXUSR
 
 
 class Withdrawn(Struct, frozen=True, kw_only=True):
@@ -54,6 +62,9 @@ class GivenUp(Struct, frozen=True, kw_only=True):
 
 
 ChangeLogEntry = Change | Withdrawn | Undone | GivenUp
+
+_DEFAULTS: dict[str, Any] = {"mode_after": None}
+"""Fields that lines of earlier versions don't have."""
 
 _KINDS: dict[str, type[ChangeLogEntry]] = {
     "edit": Change,
@@ -127,7 +138,8 @@ def _entry(line: bytes) -> ChangeLogEntry | None:
     try:
         given: Any = json.loads(line)
         made = _KINDS[given["kind"]]
-        values = {name: given[name] for name in made.__struct_fields__}
+        values = _DEFAULTS | {name: given[name] for name in made.__struct_fields__ if name in given}
+        values = {name: values[name] for name in made.__struct_fields__}
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return made(**values) if all(_fits(name, value) for name, value in values.items()) else None
@@ -137,7 +149,7 @@ def _fits(name: str, value: Any) -> bool:
     match name:
         case "turn":
             return type(value) is int
-        case "mode":
+        case "mode" | "mode_after":
             return value is None or (type(value) is int and 0 <= value <= 0o7777)
         case "before" | "after":
             return value is None or isinstance(value, str)

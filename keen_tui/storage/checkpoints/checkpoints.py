@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import logging
 import shutil
+import stat
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.file_changes import FileChange, Version
 from keen_tui.storage.checkpoints.blobs import Blobs, hash_of
 from keen_tui.storage.checkpoints.change_log import (
     Change,
@@ -34,6 +37,9 @@ LARGEST_FILE = 5_000_000
 
 MOST_BYTES = 200_000_000
 """Bytes of all contents that are saved per session; those of its oldest turns are removed first."""
+
+UNKNOWN = "unknown:"
+"""Begins the name of a content that nobody kept."""
 
 _LARGEST_READ = 50_000_000
 _LOG = "changes.jsonl"
@@ -85,6 +91,11 @@ class Checkpoints:
         """
         with self._lock:
             self._keep("edit", turn, (path, name), (before, after), mode)
+
+    def record(self, turn: int, changes: Sequence[FileChange]) -> None:
+        """Keep what a command has changed, as far as it can be put back. MUST NOT raise."""
+        with self._lock:
+            self._note(*(self._recorded(turn, change) for change in changes))
 
     def withdraw(self, path: Path) -> None:
         """Withdraw the newest change of this path, which wasn't made after all. MUST NOT raise."""
@@ -163,7 +174,7 @@ class Checkpoints:
             raise StorageFailed(file.unkept)
         now = content_of(file.path, most=_LARGEST_READ)
         if hash_of(now) == file.before_hash:
-            return False
+            return self._put_mode_back(file)
         self._keep("undo", turn, (file.path, file.name), (now, file.before), file.mode)
         try:
             if file.before is None:
@@ -174,6 +185,31 @@ class Checkpoints:
             self._note(Withdrawn(path=str(file.path)))
             raise
         return True
+
+    def _put_mode_back(self, file: KeptFile) -> bool:
+        """Whether the file may be run again, or not, as before. Raises OSError."""
+        if file.mode is None or not (file.path.stat().st_mode ^ file.mode) & stat.S_IXUSR:
+            return False
+        file.path.chmod(file.mode)
+        return True
+
+    def _recorded(self, turn: int, change: FileChange) -> Change:
+        """The entry of a change that a command made. The file is changed already, so nothing is flushed."""
+        unkept = change.unkept
+        if not unkept:
+            contents = [each.content for each in (change.before, change.after) if each.content is not None]
+            unkept = self._keep_contents(turn, contents, flush=False)
+        return Change(
+            kind="edit",
+            turn=turn,
+            path=str(change.path),
+            name=change.name,
+            before=_name_of(change.before),
+            after=_name_of(change.after),
+            mode=change.before.mode,
+            mode_after=change.after.mode,
+            unkept=unkept,
+        )
 
     def _keep(
         self,
@@ -197,7 +233,7 @@ class Checkpoints:
             )
         )
 
-    def _keep_contents(self, turn: int, contents: list[bytes]) -> str:
+    def _keep_contents(self, turn: int, contents: list[bytes], *, flush: bool = True) -> str:
         """Save the contents; says why that failed, "" if it didn't."""
         if any(len(content) > self._largest_file for content in contents):
             return f"it is larger than {_megabytes(self._largest_file)}"
@@ -205,7 +241,7 @@ class Checkpoints:
         new = [name for name in names if name not in self._blobs]
         try:
             for content in contents:
-                self._blobs.keep(content)
+                self._blobs.keep(content, flush=flush)
             if self._make_room(turn, names):
                 return ""
         except (OSError, StorageFailed) as error:
@@ -227,9 +263,9 @@ class Checkpoints:
             self._note(GivenUp(turn=oldest))
         return self._blobs.total <= self._most_bytes
 
-    def _note(self, entry: ChangeLogEntry) -> None:
+    def _note(self, *entries: ChangeLogEntry) -> None:
         try:
-            self._log.add(entry)
+            self._log.add(*entries)
         except (OSError, StorageFailed) as error:
             log.warning("a change could not be noted: %s", error)
 
@@ -258,6 +294,13 @@ class Checkpoints:
         given_up = GivenUp(turn=change.turn) in self._log.entries
         room = f"newer changes took its place: a session keeps {_megabytes(self._most_bytes)}"
         return None, change.unkept or (room if given_up else "its saved content is missing or damaged")
+
+
+def _name_of(version: Version) -> str | None:
+    """The name of a content; of one that isn't known, something that only the same one has."""
+    if version.content is not None and not version.is_link:
+        return hash_of(version.content)
+    return f"{UNKNOWN}{version.fingerprint or version.content!r}" if version.is_there else None
 
 
 def _megabytes(size: int) -> str:

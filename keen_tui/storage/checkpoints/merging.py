@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.storage.checkpoints.change_log import Change, ChangeLogEntry, Undone, Withdrawn
 
@@ -14,6 +15,11 @@ class Merged(Struct, frozen=True):
 
     first: Change
     last: Change
+
+    @property
+    def as_one(self) -> Change:
+        """From before the first to after the last."""
+        return replace(self.first, after=self.last.after, mode_after=self.last.mode_after)
 
 
 def settled(entries: Iterable[ChangeLogEntry]) -> list[ChangeLogEntry]:
@@ -44,7 +50,7 @@ def merged(entries: Iterable[ChangeLogEntry], turn: int) -> list[Merged]:
     for change in _edits_since_undone(settled(entries), turn) if turn else made_changes(entries):
         before = files.get(change.path)
         files[change.path] = Merged(before.first if before else change, change)
-    return [file for file in files.values() if file.first.before != file.last.after]
+    return [file for file in files.values() if not file.as_one.changes_nothing]
 
 
 def is_undone(entries: Iterable[ChangeLogEntry], turn: int) -> bool:

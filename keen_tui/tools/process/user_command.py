@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult
 from keen_tui.system.executables import find_program
+from keen_tui.system.threads import in_thread_to_the_end
 from keen_tui.tools.base import OutputSink
 from keen_tui.tools.process.command_output import CommandOutput
 from keen_tui.tools.process.command_result import command_result
@@ -58,17 +58,8 @@ class OwnCommands:
             raise ToolFailure(f"the command can't be started in {self._folder}: {error}.") from error
         finally:
             output.end()
-        text = await _in_any_case(asyncio.to_thread(output.text))
+        text = await in_thread_to_the_end(output.text)
         return _stopped(command, text) if ended is None else command_result(command, text, ended)
-
-
-async def _in_any_case(action: Coroutine[None, None, str]) -> str:
-    """The result, even if this is cancelled meanwhile: the command has ended by then."""
-    doing = asyncio.ensure_future(action)
-    while not doing.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait({doing})
-    return doing.result()
 
 
 def _stopped(command: str, output: str) -> ToolResult:

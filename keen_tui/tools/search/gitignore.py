@@ -26,9 +26,9 @@ def start_of_rules(folder: Path, root: Path) -> Path:
     rules: IgnoreRules = ()
     here = top
     for part in folder.relative_to(top).parts:
-        rules = _with_rules_of(here, rules)
+        rules = with_rules_of(here, rules)
         here /= part
-        if _ignored(here, True, rules):
+        if is_ignored(here, True, rules):
             return folder
     return top
 
@@ -38,7 +38,7 @@ def walk(folder: Path, start: Path) -> Iterator[Path]:
     rules: IgnoreRules = ()
     for above in reversed(folder.parents):
         if above == start or start in above.parents:
-            rules = _with_rules_of(above, rules)
+            rules = with_rules_of(above, rules)
     levels = [_entries(folder, rules)]
     while levels:
         for path, rules_there in levels[-1]:
@@ -59,11 +59,11 @@ def _entries(folder: Path, rules: IgnoreRules) -> Iterator[tuple[Path, IgnoreRul
         return
     if any(entry.name == ".git" for entry in entries):
         rules = ()  # a nested repository has its own rules
-    rules = _with_rules_of(folder, rules)
+    rules = with_rules_of(folder, rules)
     for entry in entries:
         path = Path(entry.path)
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name == ".git" or _ignored(path, is_folder, rules):
+        if entry.name == ".git" or is_ignored(path, is_folder, rules):
             continue
         if is_folder:
             yield path, rules
@@ -78,8 +78,13 @@ def _top(folder: Path, root: Path) -> Path:
     return root if root == folder or root in folder.parents else folder
 
 
-def _with_rules_of(folder: Path, rules: IgnoreRules) -> IgnoreRules:
-    file = folder / ".gitignore"
+def with_rules_of(folder: Path, rules: IgnoreRules) -> IgnoreRules:
+    """The rules inside `folder`: those from above, and those of its own .gitignore."""
+    return with_rules_from(folder / ".gitignore", folder, rules)
+
+
+def with_rules_from(file: Path, folder: Path, rules: IgnoreRules) -> IgnoreRules:
+    """The rules, and those of a file in the format of .gitignore that counts from `folder` on."""
     try:
         if not file.is_file():
             return rules  # reading a pipe with that name would never end
@@ -91,7 +96,7 @@ def _with_rules_of(folder: Path, rules: IgnoreRules) -> IgnoreRules:
     return (*rules, (folder, GitIgnoreSpec.from_lines(lines)))
 
 
-def _ignored(path: Path, is_folder: bool, rules: IgnoreRules) -> bool:
+def is_ignored(path: Path, is_folder: bool, rules: IgnoreRules) -> bool:
     """Whether the innermost matching .gitignore rule ignores the path."""
     for folder, spec in reversed(rules):
         name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")

@@ -173,7 +173,9 @@ def _assert_remembered(
     for event in events:
         if isinstance(event, ToolFinished):
             for fact in event.result.facts:
-                is_kept = fact.path in kept if isinstance(fact, FileChanged) else fact.command in failed
-                assert is_kept, f"{fact} is forgotten"
+                if isinstance(fact, FileChanged):
+                    assert fact.path in kept, f"{fact} is forgotten"
+                elif isinstance(fact, CommandFailed):
+                    assert fact.command in failed, f"{fact} is forgotten"
     done = {event.turn for event in events if isinstance(event, TurnDone)}
     assert done or not any(message.role == "assistant" and not message.by_program for message in conversation)

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.display import (
+    ChangedFile,
     CommandDisplay,
     Display,
     FileDisplay,
@@ -30,6 +31,7 @@ from keen_tui.frontends.tui.state.state import (
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, gap_before, source
+from keen_tui.text.diff import diff_display
 from keen_tui.text.labels import REASONS, SHORT_REASONS
 from tests.support import story
 from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
@@ -83,6 +85,40 @@ def test_hosts_are_named_below_the_call(status: ToolStatus) -> None:
     unfolded = rows(block, replace(SCENE, unfolded=True))
     assert unfolded[1] == rows(block)[1]
     assert extent(block, "folded")[0] == 2
+
+
+CHANGED = CommandDisplay(
+    command="make",
+    output="made",
+    exit_code=0,
+    changed=(
+        ChangedFile(path="src/cart.py", change="changed", diff=diff_display("src/cart.py", "a\n", "b\n")),
+        ChangedFile(path="big\x1b[2J.bin", change="created", note="binary"),
+        *(ChangedFile(path=f"old/{number}", change="deleted", note="binary") for number in range(5)),
+    ),
+    more_changed=7,
+)
+
+
+def test_the_files_that_a_command_changed_are_named_below_the_call() -> None:
+    block = tool_block(display=CHANGED)
+    assert rows(block)[1] == "    changed src/cart.py; created big.bin; deleted 5 files; 7 more"
+    assert extent(block, "folded")[0] == 2
+
+
+def test_a_command_unfolds_to_the_lines_that_it_changed() -> None:
+    unfolded = [row.strip() for row in rows(tool_block(display=CHANGED), replace(SCENE, unfolded=True))]
+    assert unfolded[2:10] == [
+        "$ make",
+        "made",
+        "± src/cart.py   changed   +1 −1",
+        "1 - a",
+        "1 + b",
+        "± big.bin   created   binary",
+        "± old/0   deleted   binary",
+        "± old/1   deleted   binary",
+    ]
+    assert unfolded[-1] == "… 7 more changed"
 
 
 @pytest.mark.parametrize(

@@ -216,9 +216,9 @@ def test_memory_becomes_entries_and_entries_memory() -> None:
     assert [entry.what for entry in entries] == [
         "a.py", "b.py", CommandFailed(command="make", exit_code=2), Note("frozen until May"),
     ]  # fmt: skip
-    assert memory_of(entries) == MEMORY
+    assert memory_of(entries, MEMORY) == MEMORY
     kept = [MemoryEntry("a.py", forgotten=True), *entries[1:], MemoryEntry(Note("new"), added=True)]
-    assert memory_of(kept) == TurnMemory(
+    assert memory_of(kept, MEMORY) == TurnMemory(
         files_changed=("b.py",), failed_bash=MEMORY.failed_bash, notes=("frozen until May", "new")
     )
     assert told(3, kept) == "turn 3   1 forgotten   1 note added"

@@ -52,6 +52,19 @@ def test_notes_stand_behind_files_and_failed_commands() -> None:
     assert rows[first + 4].startswith("  carries 0.5 kB of 38.4 kB")
 
 
+def test_files_of_commands_are_marked_and_many_are_folded() -> None:
+    many = tuple(f"gen/{number}.py" for number in range(30))
+    memory = TurnMemory(files_changed=("a.py", *many, "b.py"), by_command=(*many, "b.py"), unwatched=True)
+    state = apply_all(UiState(), [*story.three_turns(), replace(EDITED, turn_memory=memory)], 1.0)
+    rows = panel(state)
+    first = rows.index("  ± a.py")
+    assert rows[first + 1 : first + 4] == [
+        "  ± gen/ (30 files)       by command",
+        "  ± b.py                  by command",
+        "  commands aren't watched here",
+    ]
+
+
 def test_a_long_note_is_cut_and_notes_have_a_sign_in_ascii() -> None:
     noted = replace(EDITED, turn_memory=TurnMemory(notes=("word " * 20,)))
     rows = panel(apply_all(UiState(), [*story.three_turns(), noted], 1.0), ASCII)

@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.state.state import (
     TurnRow,
     UiState,
 )
-from keen_tui.frontends.tui.transcript.blocks.tool_rows import contact_words
+from keen_tui.frontends.tui.transcript.blocks.tool_rows import remarks
 from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.frontends.tui.widgets.row_widget import GAP, join_facts, spread
 from keen_tui.text.labels import SHORT_REASONS, not_done_words
@@ -38,7 +38,7 @@ class ActivityRows(PanelStyle, frozen=True):
         """The entry of a block that has one; `tail` stands below a call."""
         match block:
             case ToolBlock():
-                rows = (self._call(block), *self._contacts(block), *tail)
+                rows = (self._call(block), *map(self._remark, remarks(block)), *tail)
                 return PanelEntry(rows=rows, turn=block.turn, call_id=block.id)
             case ReasoningBlock():
                 return PanelEntry(rows=(self._thought(block),), turn=block.turn)
@@ -101,10 +101,8 @@ class ActivityRows(PanelStyle, frozen=True):
             left = Text.assemble(left, "  ", counts)
         return spread(left, right, self.width, glyphs.more)
 
-    def _contacts(self, block: ToolBlock) -> tuple[Text, ...]:
-        words = contact_words(block.contacts)
-        row = f"  {cut(words, self.width - 2, self.glyphs.more)}"
-        return (Text(row, self.look("dim")),) if words else ()
+    def _remark(self, words: str) -> Text:
+        return Text(f"  {cut(words, self.width - 2, self.glyphs.more)}", self.look("dim"))
 
     def _thought(self, block: ReasoningBlock) -> Text:
         left = Text.assemble((f"{self.glyphs.more} ", self.look("dim")), ("thought", self.look("soft")))

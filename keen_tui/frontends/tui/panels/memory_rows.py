@@ -12,6 +12,7 @@ from keen_tui.frontends.tui.panels.panel import PanelStyle
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.state.totals import carried_of
 from keen_tui.frontends.tui.widgets.row_widget import GAP, action_hint, cut_row, spread
+from keen_tui.memory.folding import FoldedFiles, folded_files
 from keen_tui.text.labels import unknown_call
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
@@ -74,11 +75,9 @@ class MemoryRows(PanelStyle, frozen=True):
         look, glyphs = self.look, self.glyphs
         role = {"running": "accent", "pending": "wait"}.get(turn.status, "soft")
         memory = turn.memory
-        rows = [
-            Text.assemble("  ", (glyphs.changed, look(role)), " ",
-                          (cut_path(clean(path), self.width - 4, glyphs.more), look("text")))
-            for path in memory.files_changed
-        ]  # fmt: skip
+        rows = [self._changed(file, role) for file in folded_files(memory)]
+        if memory.unwatched:
+            rows.append(cut_row(Text("  commands aren't watched here", look("dim")), self.width, glyphs.more))
         for failed in memory.failed_bash:
             left = Text.assemble(
                 "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
@@ -93,6 +92,14 @@ class MemoryRows(PanelStyle, frozen=True):
             recalled = Text(f"  recalled {size(turn.recalled_bytes)} of earlier turns", look("dim"))
             rows.append(cut_row(recalled, self.width, glyphs.more))
         return rows
+
+    def _changed(self, file: FoldedFiles, role: str) -> Text:
+        look, glyphs = self.look, self.glyphs
+        mark = Text("by command" if file.by_command else "", look("dim"))
+        room = self.width - 4 - (mark.cell_len + 1 if mark else 0)
+        name = cut_path(clean(file.name), max(room, 8), glyphs.more)
+        left = Text.assemble("  ", (glyphs.changed, look(role)), " ", (name, look("text")))
+        return spread(left, mark, self.width, glyphs.more)
 
     def _kept(self, turn: TurnRow) -> list[Text]:
         kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from keen_tui.domain.messages import Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged, ToolResult, TurnMemory
 from keen_tui.frontends.tui.state.state import (
     Block,
     ReasoningBlock,
@@ -30,7 +30,9 @@ def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) ->
 
 def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
     """A memory as the facts that it came from."""
-    return (*(FileChanged(path=path) for path in memory.files_changed), *memory.failed_bash)
+    by_command = set(memory.by_command)
+    files = (FileChanged(path=path, by_command=path in by_command) for path in memory.files_changed)
+    return (*files, *memory.failed_bash, *((CommandUnwatched(),) if memory.unwatched else ()))
 
 
 def utf8_bytes(text: str) -> int:

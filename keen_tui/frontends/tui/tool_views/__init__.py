@@ -15,9 +15,10 @@ from keen_tui.domain.display import (
 )
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.tool_views.command import draw_command
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.file import draw_file
-from keen_tui.frontends.tui.tool_views.text import draw_command, draw_file_list, draw_text
+from keen_tui.frontends.tui.tool_views.text import draw_file_list, draw_text
 from keen_tui.frontends.tui.tool_views.todos import draw_todos
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 
@@ -32,7 +33,7 @@ def render_display(
         case FileDisplay():
             return draw_file(display, width, styles, ground)
         case CommandDisplay():
-            return draw_command(display, width, styles, ground)
+            return draw_command(display, width, styles, glyphs, ground)
         case FileListDisplay():
             return draw_file_list(display, width, styles, glyphs, ground)
         case TodoDisplay():

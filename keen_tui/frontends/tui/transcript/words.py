@@ -34,6 +34,7 @@ from keen_tui.frontends.tui.transcript.blocks.endings import done_facts
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import call_time, result_words, short_name
 from keen_tui.frontends.tui.transcript.flow import Flow
 from keen_tui.text.find import Needle
+from keen_tui.text.labels import changed_words
 from keen_tui.text.units import duration
 
 _MARKS = re.compile(r"[*_`~]+|\]\([^)\s]*\)|\[")
@@ -91,6 +92,9 @@ def _tool_texts(block: ToolBlock, context: BlockContext) -> Iterator[str]:
             yield display.command
             yield display.output
             yield f"exit {display.exit_code}" if display.exit_code else ""
+            yield changed_words(display)
+            for diff in (file.diff for file in display.changed if file.diff):
+                yield from (f"{row.sign} {row.text}" for hunk in diff.hunks for row in hunk)
         case FileDisplay() as display:
             yield display.text
         case FileListDisplay() as display:

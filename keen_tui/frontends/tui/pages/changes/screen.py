@@ -69,7 +69,7 @@ class ChangesScreen(Screen[bool]):
         self._foot: ReadingFoot | UndoFoot = (
             UndoFoot(styles, glyphs, changes, files)
             if asks
-            else ReadingFoot(styles, glyphs, changes.commands)
+            else ReadingFoot(styles, glyphs, changes.unwatched)
         )
 
     def compose(self) -> ComposeResult:

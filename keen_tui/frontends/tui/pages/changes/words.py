@@ -110,7 +110,7 @@ class UndoFoot(RowWidget):
         if self._kept and self._unkept:
             unkept = _named(file.path for file in self._unkept)
             sentences.append(f"can't be restored (its content wasn't saved): {unkept}")
-        sentences.append(not_covered(self._changes.commands))
+        sentences.append(not_covered(self._changes.unwatched))
         return rows + [Text(f"   {sentence}", self.look("soft")) for sentence in sentences if sentence]
 
     def _keys(self) -> Text:

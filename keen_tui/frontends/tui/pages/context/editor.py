@@ -206,7 +206,7 @@ class MemoryEditor(Screen[str | None]):
 
     def action_save(self) -> None:
         """Set what is remembered; a refusal is told, and what was entered stays."""
-        memory = memory_of(self._rows.entries)
+        memory = memory_of(self._rows.entries, self._before)
         if memory == self._before:
             self.dismiss(None)
             return

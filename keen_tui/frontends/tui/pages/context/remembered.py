@@ -36,11 +36,14 @@ def entries_of(memory: TurnMemory) -> list[MemoryEntry]:
     ]
 
 
-def memory_of(entries: Sequence[MemoryEntry]) -> TurnMemory:
-    """The TurnMemory without what is forgotten."""
+def memory_of(entries: Sequence[MemoryEntry], before: TurnMemory) -> TurnMemory:
+    """The TurnMemory that was `before`, without what is forgotten and with what was added."""
     kept = [entry.what for entry in entries if not entry.forgotten]
+    files = tuple(what for what in kept if isinstance(what, str))
     return TurnMemory(
-        files_changed=tuple(what for what in kept if isinstance(what, str)),
+        files_changed=files,
+        by_command=tuple(path for path in before.by_command if path in files),
+        unwatched=before.unwatched,
         failed_bash=tuple(what for what in kept if isinstance(what, CommandFailed)),
         notes=tuple(what.text for what in kept if isinstance(what, Note)),
     )

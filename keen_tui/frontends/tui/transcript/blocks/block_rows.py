@@ -10,6 +10,7 @@ from typing import Final, assert_never
 from rich.segment import Segment
 
 from keen_tui.domain.display import (
+    ChangedFile,
     CommandDisplay,
     DiffDisplay,
     FileDisplay,
@@ -33,7 +34,7 @@ from keen_tui.frontends.tui.transcript.blocks.compaction import draw_compaction
 from keen_tui.frontends.tui.transcript.blocks.endings import draw_end, draw_retry
 from keen_tui.frontends.tui.transcript.blocks.excerpt import extent_of, wrap_prose
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced, wrap
-from keen_tui.frontends.tui.transcript.blocks.tool_rows import draw_tool, excerpt_rows
+from keen_tui.frontends.tui.transcript.blocks.tool_rows import draw_tool, excerpt_rows, remarks
 from keen_tui.frontends.tui.transcript.blocks.user_rows import FOLDED_ROWS, draw_user
 from keen_tui.frontends.tui.transcript.folding import FoldState, fold_key
 from keen_tui.frontends.tui.transcript.markdown.markdown import parse_structure
@@ -148,9 +149,9 @@ def extent(block: Block, view: FoldState) -> tuple[int, int]:
             return lines + 1, characters
         case ToolBlock() if view != "folded" and block.result is not None:
             rows = _display_rows(block)
-            return 1 + bool(block.contacts) + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
+            return 1 + len(remarks(block)) + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
         case ToolBlock():
-            return 1 + bool(block.contacts), 0
+            return 1 + len(remarks(block)), 0
     return 1, 0
 
 
@@ -228,7 +229,8 @@ def _tool_source(block: ToolBlock) -> str:
     display = block.result.display if block.result is not None else None
     match display:
         case CommandDisplay():
-            return f"$ {display.command}\n{display.output}".rstrip("\n")
+            changed = (f"\n{file.change} {file.path}" for file in display.changed)
+            return f"$ {display.command}\n{display.output}".rstrip("\n") + "".join(changed)
         case FileDisplay() | TextDisplay():
             return display.text
         case FileListDisplay():
@@ -238,6 +240,10 @@ def _tool_source(block: ToolBlock) -> str:
         case DiffDisplay():
             return "\n".join(f"{row.sign}{row.text}" for hunk in display.hunks for row in hunk)
     return block.result.text if block.result is not None else block.tail or block.target
+
+
+def _changed_rows(file: ChangedFile) -> int:
+    return 1 + (sum(len(hunk) + 1 for hunk in file.diff.hunks) if file.diff else 0)
 
 
 def _display_rows(block: ToolBlock) -> int:
@@ -252,5 +258,5 @@ def _display_rows(block: ToolBlock) -> int:
         case FileDisplay() | TextDisplay():
             return display.text.count("\n") + 1
         case CommandDisplay():
-            return display.output.count("\n") + 2
+            return display.output.count("\n") + 2 + sum(map(_changed_rows, display.changed))
     return 1 + (block.result.text.count("\n") if block.result is not None else 0)

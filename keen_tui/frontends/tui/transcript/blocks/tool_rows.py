@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of
 from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
 from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.text.highlighting import safe_code
-from keen_tui.text.labels import not_done_words, tool_label
+from keen_tui.text.labels import changed_words, not_done_words, tool_label
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 
@@ -92,7 +92,7 @@ def _how(result: ToolResult) -> list[tuple[str, str]]:
 
 
 def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
-    rows = [_row(block, context), *_contacts(block, context.look)]
+    rows = [_row(block, context), *(_remark(words, context.look) for words in remarks(block))]
     if block.status == "running":
         shown = LIVE_LINES_UNFOLDED if context.unfolded else LIVE_LINES if context.live_output else 0
         return [*rows, *_live_lines(block, context.look, shown)]
@@ -180,13 +180,14 @@ def contact_words(contacts: Sequence[HostContacted]) -> str:
     return "; ".join(words + ", ".join(hosts) for words, hosts in parts if hosts)
 
 
-def _contacts(block: ToolBlock, look: RenderStyle) -> list[Line]:
-    words = contact_words(block.contacts)
-    if not words:
-        return []
-    return [
-        Line((Segment(cut(words, look.wide, look.glyphs.more), look.styles("dim")),)).behind(look.gutter())
-    ]
+def remarks(block: ToolBlock) -> list[str]:
+    """What stands below a call, a row each: the hosts that its command reached, the files that it changed."""
+    changed = changed_words(block.result.display) if block.result else ""
+    return [words for words in (contact_words(block.contacts), changed) if words]
+
+
+def _remark(words: str, look: RenderStyle) -> Line:
+    return Line((Segment(cut(words, look.wide, look.glyphs.more), look.styles("dim")),)).behind(look.gutter())
 
 
 def _live_lines(block: ToolBlock, look: RenderStyle, shown: int) -> Iterator[Line]:

@@ -1,0 +1,139 @@
+"""Finds what commands change, by a look at the work tree before and after each (turn.md rule 12)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from keen_tui.domain.display import ChangedFile
+from keen_tui.domain.file_changes import NO_FILE, FileChange
+from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged
+from keen_tui.text.redaction import taken_out
+from keen_tui.tools.base import Backup
+from keen_tui.tools.files.workspace import speakable
+from keen_tui.tools.work_tree.changes import MOST_SHOWN, shown
+from keen_tui.tools.work_tree.file_states import FileStates
+from keen_tui.tools.work_tree.tree import TooLarge, WorkTree
+
+log = logging.getLogger(__name__)
+
+_TOO_LARGE: Final = "This folder has too many files: Keen can't see here what commands change."
+_FAILED: Final = "Keen can't see what commands change in this folder; the log says why."
+
+
+SCRATCH: Final = "scratch"
+"""The folder of the data folder for what files hold before a command."""
+
+
+class CommandChanges(Struct, frozen=True, kw_only=True):
+    """What one command changed: facts for memory, in the order of their paths, and what a person sees of
+    them. `more` files aren't `shown`. `notice` is a sentence for the user, "" for none."""
+
+    facts: tuple[Fact, ...] = ()
+    shown: tuple[ChangedFile, ...] = ()
+    more: int = 0
+    notice: str = ""
+
+
+NOTHING_CHANGED: Final = CommandChanges()
+
+
+class CommandWatch:
+    """Watches the work tree of a workspace. `begin` and `end` block: call them in a thread.
+
+    Args:
+        root: the workspace, with its symlinks resolved.
+        scratch: a folder for what files hold before a command.
+        backup: keeps what a turn changes, for undo.
+        keys: gives the API keys that are taken out of what is shown; it may read files.
+        watches: whether the user wants this.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        scratch: Path,
+        backup: Backup | None,
+        keys: Callable[[], Iterable[str]],
+        *,
+        watches: bool = True,
+    ) -> None:
+        self._root = root
+        self._backup = backup
+        self._keys = keys
+        self._tree = WorkTree(root)
+        self._states = FileStates(root, scratch, self._tree.repository_of)
+        self._watches = watches
+        self._notice = ""
+        self._has_looked = False
+        self._lock = threading.Lock()
+
+    def look_ahead(self) -> None:
+        """Begin with the first look, which takes long in a large work tree, in a thread. Returns at once."""
+        if not self._has_looked and self._watches:
+            self._has_looked = True
+            threading.Thread(target=self.begin, name="first look", daemon=True).start()
+
+    def begin(self) -> None:
+        """Look at the work tree before a command."""
+        with self._lock:
+            self._has_looked = True
+            self._look(asks_all=False)
+
+    def end(self, *, keeps: bool) -> CommandChanges:
+        """What changed since `begin`. With `keeps` it belongs to the turn, which can be undone."""
+        with self._lock:
+            changes = self._look(asks_all=True)
+            if changes is None:
+                notice, self._notice = self._notice, ""
+                return CommandChanges(facts=(CommandUnwatched(),), notice=notice)
+        if keeps and self._backup:
+            self._backup.note_changes(changes)
+        if not changes:
+            return NOTHING_CHANGED
+        found = CommandChanges(
+            facts=tuple(FileChanged(path=change.name, by_command=True) for change in changes),
+            shown=shown(changes),
+            more=max(len(changes) - MOST_SHOWN, 0),
+        )
+        return taken_out(self._keys(), found)
+
+    def _look(self, *, asks_all: bool) -> list[FileChange] | None:
+        """What changed since the last look, in the order of the paths; None where nothing is watched."""
+        if not self._watches:
+            return None
+        try:
+            return list(self._changes(asks_all=asks_all))
+        except TooLarge:
+            self._give_up(_TOO_LARGE)
+        except Exception:
+            log.exception("the work tree can't be looked at")
+            self._give_up(_FAILED)
+        return None
+
+    def _give_up(self, notice: str) -> None:
+        self._watches, self._notice = False, notice
+        self._tree = WorkTree(self._root)
+        self._states = FileStates(self._root, self._root, self._tree.repository_of)
+
+    def _changes(self, *, asks_all: bool) -> Iterator[FileChange]:
+        old = dict(self._tree.files)
+        found = self._tree.look(asks_all=asks_all)
+        for name in found.noticed if old else found.new:
+            self._states.note_first(name)
+        if not old:
+            return
+        with ExitStack() as open_repositories:
+            for repository in self._tree.repositories:
+                open_repositories.enter_context(repository.reading())
+            for name in sorted(found.new | found.gone | found.changed):
+                before = self._states.before(name, old[name][2]) if name in old else NO_FILE
+                after = self._states.note(name)
+                if not before.is_same(after):
+                    yield FileChange(path=self._root / name, name=speakable(name), before=before, after=after)
