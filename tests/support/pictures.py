@@ -35,7 +35,7 @@ from tests.support.svg import drawn_rows
 from tests.support.waiting import until
 
 FILM_LABEL = (
-    "Keen TUI fixes a failing test. It asks before it runs the tests and before it edits the file. "
+    "Keen TUI fixes a failing test. It asks before it edits the file. "
     "The connection breaks, ctrl+r continues from the last result, and the tests pass."
 )
 _STILL_SIZE, _FILM_SIZE, _USAGE_SIZE = (120, 36), (104, 30), (120, 20)
