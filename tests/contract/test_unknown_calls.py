@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say
 from keen_tui.domain.choices import Api
@@ -17,6 +18,8 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import ToolResult, UnknownCall
+from keen_tui.frontends.headless.sentences import what_is_lost, what_is_pending
+from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.providers.registry import APIS
 from keen_tui.storage.pending_file import read_pending
@@ -142,3 +145,14 @@ async def test_a_fork_of_work_that_is_pending_keeps_the_picture_and_abandons_the
         ends = [event for event in after if isinstance(event, TurnIncomplete)]
         assert listed(ends[-1]) == [("bash", DEPLOY)]
         assert isinstance([event for event in after if isinstance(event, TurnAbandoned)][-1], TurnAbandoned)
+
+
+def test_without_a_screen_the_calls_are_named_at_the_end_and_before_the_work_continues() -> None:
+    stopped = UnknownCall(id="c", name="bash", target="make deploy")
+    end = replace(story.incomplete(1), unknown_calls=(stopped,))
+    assert what_is_lost(end, "").endswith("Effects unknown: bash make deploy.")
+    assert what_is_lost(end, "20260131").endswith("Effects unknown: bash make deploy.")
+    pending = PendingState(calls=2, unknown_calls=(stopped,))
+    assert what_is_pending(pending) == (
+        "The last turn was incomplete; this one continues after its 2 calls. Effects unknown: bash make deploy."
+    )
