@@ -21,7 +21,7 @@ OWN = UiSettings(
         "retry": ("ctrl+y",),
         "discard": ("alt+d",),
         "stop": ("f9",),
-        "sidebar": ("f6",),
+        "sidebar": ("f11",),
         "fold_memory": ("alt+m",),
         "palette": ("f10",),
         "help": ("f12",),
@@ -47,7 +47,7 @@ def named(driver: Driver) -> str:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_screen_names_the_new_keys_everywhere(tmp_path: Path, size: tuple[int, int]) -> None:
     async with workspace(tmp_path, settings=OWN, size=size) as driver:
-        for key in ("ctrl+y", "f6", "alt+m", "f10", "f12"):
+        for key in ("ctrl+y", "f11", "alt+m", "f10", "f12"):
             assert key in named(driver)
         driver.session.running = True
         await driver.play(story.started(1, "go"), *story.running_bash(1))
@@ -70,7 +70,7 @@ async def test_the_new_keys_act_and_the_old_ones_do_not(tmp_path: Path) -> None:
         assert ("retry",) not in driver.session.calls
         await driver.press("ctrl+y")
         await driver.until(lambda: ("retry",) in driver.session.calls)
-        await driver.press("f6")
+        await driver.press("f11")
         await driver.until(lambda: not driver.screen.sidebar.display)
         await driver.press("a", "enter", "b", "f4")
         await driver.until(lambda: ("submit", "a\nb") in driver.session.calls)
@@ -130,15 +130,15 @@ async def test_a_wrong_key_ends_the_start_with_what_is_wrong(tmp_path: Path) -> 
 
 
 async def test_pages_act_on_the_new_keys_and_name_them(tmp_path: Path) -> None:
-    own = UiSettings(keys={"page_folders": ("f6",), "page_rename": ("alt+r",), "page_edit": ("w",)})
+    own = UiSettings(keys={"page_folders": ("f11",), "page_rename": ("alt+r",), "page_edit": ("w",)})
     async with workspace(tmp_path, settings=own, history=FakeHistory()) as driver:
         await driver.press("f3")
-        await driver.until_shown("f6 all folders")
+        await driver.until_shown("f11 all folders")
         assert driver.shows("alt+r rename") and not driver.shows("ctrl+e")
         await driver.press("alt+r")
         await driver.until_shown("keep the title")
-        await driver.press("escape", "f6")
-        await driver.until_shown("f6 this folder")
+        await driver.press("escape", "f11")
+        await driver.until_shown("f11 this folder")
 
 
 def test_a_page_on_which_one_types_has_no_letters_for_keys() -> None:
