@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from keen_tui.agent.instructions.instructions import InstructionFiles, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.instructions.watch import InstructionWatch
-from keen_tui.agent.turn.newest_request import NewestRequest
-from keen_tui.agent.turn.turn_setup import PendingSlot, TurnSetup
+from keen_tui.agent.turn.turn_setup import NewestRequest, PendingSlot, TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
 from keen_tui.domain.models import ModelInfo

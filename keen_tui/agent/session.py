@@ -423,10 +423,7 @@ class Session:
 
     def keep_pending_with(self, pending_store: PendingStore | None) -> None:
         """Save pending state outside this process from now on, that of this moment included; None: don't."""
-        slot = self._setup.pending_store
-        slot.store = pending_store
-        if self.pending:
-            slot.keep(self.identity, self.pending)
+        self._setup.pending_store.use(pending_store, self.identity, self.pending)
 
     def recall_from(self, record: SessionRecord) -> None:
         """Let the tool `recall` read this record of the session."""

@@ -11,13 +11,13 @@ from msgspec import Struct, field
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.turn.approvals import Approvals
-from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
 from keen_tui.domain.errors import STOPPED
 from keen_tui.domain.events import Event
 from keen_tui.domain.models import Identity, Price
-from keen_tui.memory.pending import PendingState
+from keen_tui.memory.conversation import Past
+from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.memory.projection import Projector
 from keen_tui.providers.base import Provider
 from keen_tui.tools.toolbox import Toolbox
@@ -40,6 +40,12 @@ class PendingSlot:
     def __init__(self) -> None:
         self.store: PendingStore | None = None
 
+    def use(self, store: PendingStore | None, identity: Identity, pending: PendingState | None) -> None:
+        """Save in this store from now on, and at once what is pending; None: save nowhere."""
+        self.store = store
+        if pending:
+            self.keep(identity, pending)
+
     def keep(self, identity: Identity, pending: PendingState | None) -> None:
         """Save this in place of the earlier state, if there is a store."""
         if self.store:
@@ -49,6 +55,21 @@ class PendingSlot:
         """Wait until everything is on the disk."""
         if self.store:
             await self.store.kept()
+
+
+class NewestRequest(Struct):
+    """What the session's newest answered request was built from.
+
+    Changed by every step of a turn that is answered whole. `identity` is that of the provider, None before
+    the first answer. Summaries and titles don't count: they are asked for outside the conversation."""
+
+    past: Past = Past()
+    traces: tuple[PendingTrace, ...] = ()
+    identity: Identity | None = None
+
+    def note(self, past: Past, traces: tuple[PendingTrace, ...], identity: Identity) -> None:
+        """A request made of these was answered."""
+        self.past, self.traces, self.identity = past, traces, identity
 
 
 class TurnSetup(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import warnings
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -160,24 +160,25 @@ class AnthropicMessages(HttpProvider):
             cast_to=object,
             stream=True,
             stream_cls=AsyncStream[object],
-            options=self._key_options(),
+            options=_only_key(key_headers(self.api, self.connection.base_url, self._key)),
         )
         return await self._reader(stack, sending)
 
     def _frame(self, request: StepRequest) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "max_tokens": self._output_limit,
-            "stream": True,
-            **self._wanted(request),
-        }
+        frame = {"model": self.model, "max_tokens": self._output_limit, "stream": True, **self._thinking()}
+        if request.system:
+            system = {"type": "text", "text": mended(request.system)}
+            frame["system"] = [_breakpoint(system) if self.writes_cache else system]
+        if request.tools:
+            frame["tools"] = [_wire_tool(tool) for tool in request.tools]
+        return frame
 
     def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
         return _alternating(super()._messages(parts))
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
         """The messages with cache marks."""
-        return _with_breakpoints(messages) if "cache" in self.options else messages
+        return _with_breakpoints(messages) if self.writes_cache else messages
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"role": role, "content": [{"type": "text", "text": text}]},) if text.strip() else ()
@@ -197,16 +198,6 @@ class AnthropicMessages(HttpProvider):
     def ids_in(self, message: NativeMessage) -> Iterator[str]:
         yield from (block["id"] for block in message["content"] if block["type"] == "tool_use")
 
-    def _wanted(self, request: StepRequest) -> dict[str, Any]:
-        """Further options of the request."""
-        wanted = self._thinking()
-        if request.system:
-            system = {"type": "text", "text": mended(request.system)}
-            wanted["system"] = [_breakpoint(system) if "cache" in self.options else system]
-        if request.tools:
-            wanted["tools"] = [_wire_tool(tool) for tool in request.tools]
-        return wanted
-
     def _thinking(self) -> dict[str, Any]:
         effort = self.connection.effort
         wanted: dict[str, Any] = {"output_config": {"effort": effort}} if "effort" in self.options else {}
@@ -218,17 +209,15 @@ class AnthropicMessages(HttpProvider):
         return wanted
 
     def _client(self) -> AsyncAnthropic:
-        if self._sdk is None:
-            self._sdk = self._connected(self._checked_key())
-        return self._sdk
-
-    def _connected(self, key: str) -> AsyncAnthropic:
+        if self._sdk is not None:
+            return self._sdk
+        key = self._checked_key()
         certificates = self._certificates()
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         # The SDK warns of old models and options on stderr, where the screen is drawn.
         warnings.filterwarnings("ignore", message="The model '|Using Claude with ")
-        return AsyncAnthropic(
+        self._sdk = AsyncAnthropic(
             api_key=key or "none",  # passed even if no key is sent, or the SDK looks for one itself
             base_url=self.connection.base_url.rstrip("/").removesuffix("/v1"),
             max_retries=0,
@@ -240,14 +229,15 @@ class AnthropicMessages(HttpProvider):
                 verify=certificates.result(),
             ),
         )
+        return self._sdk
 
-    def _key_options(self) -> RequestOptions:
-        """The headers with the key. They replace any other key, such as one that the SDK finds in
-        ANTHROPIC_CUSTOM_HEADERS."""
-        from anthropic import Omit  # noqa: PLC0415
 
-        headers = key_headers(self.api, self.connection.base_url, self._key)
-        return {"headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
+def _only_key(headers: Mapping[str, str]) -> RequestOptions:
+    """The headers with the key. They replace any other key, such as one that the SDK finds in
+    ANTHROPIC_CUSTOM_HEADERS."""
+    from anthropic import Omit  # noqa: PLC0415
+
+    return {"headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
 
 
 def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:
