@@ -130,6 +130,7 @@ SENTENCES = {
     "export": "Sessions aren't saved here.",
     "diff": "Changes aren't recorded here.",
     "undo": "Changes aren't recorded here.",
+    "keep_on_disk": "Sessions aren't saved here.",
 }
 """What actions say that can't be done in a replay. All others change nothing but the screen."""
 

@@ -36,11 +36,11 @@ async def discard(context: CommandContext, words: str) -> None:
 
 async def keep_on_disk(context: CommandContext, words: str) -> None:
     """Keep incomplete turns on disk from now on, or only in memory again: at once, and in the settings."""
+    history = kept(context.setup.history, "Sessions aren't saved here.")
+    settings = kept(context.setup.settings, "There are no settings to change here.")
     written = {"": "true", "on": "true", "off": "false"}.get(words.strip().lower())
     if written is None:
         raise WordsRefused("Write /durable on or /durable off.")
-    history = kept(context.setup.history, "Sessions aren't saved here.")
-    settings = kept(context.setup.settings, "There are no settings to change here.")
     durable = settings.change(_DURABLE, written)
     history.keep_pending(durable)
     context.ui.confirm(f"Incomplete turns are kept {'on disk' if durable else 'in memory only'} from now on.")
