@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings")
+"""Commands that print and end."""
+
 
 def main() -> int:
     """Run the program; returns its exit code. Errors are printed as one sentence, never as a traceback."""
@@ -118,7 +121,7 @@ def _require_folder() -> None:
 def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
     """Whether there is something to talk about, and a person at both ends. Textual draws on standard error;
     line by line, output may go anywhere."""
-    if "prompt" in given or given["words"][:1] in (["sessions"], ["export"], ["settings"]):
+    if "prompt" in given or given["words"][:1] in ([command] for command in _WITHOUT_SCREEN):
         return False
     ends = (sys.stdin,) if is_plain else (sys.stdin, sys.stdout, sys.stderr)
     return all(stream.isatty() for stream in ends)

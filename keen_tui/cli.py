@@ -91,6 +91,10 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui import session_cli
 
         return session_cli.usage(given.get("days", 30), os.environ, sys.stdout, as_json="json" in given)
+    if command == "eval":
+        from keen_tui.evaluation.command import evaluate
+
+        return evaluate(settings, given, os.environ, sys.stdout, sys.stderr)
     if command == "settings":
         from keen_tui.settings.file import write_defaults
 

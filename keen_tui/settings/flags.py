@@ -19,6 +19,7 @@ SUBJECTS = {
     "settings": "no arguments",
     "export": "one session id",
     "replay": "one file",
+    "eval": "folders or names of tasks",
 }
 """The commands, and what stands behind them."""
 
@@ -111,6 +112,7 @@ def flag_groups() -> tuple[FlagGroup, ...]:
         FlagGroup("Work", _of_settings(lambda group: group != "Model")),
         FlagGroup("Saved sessions", _SAVED),
         FlagGroup("One turn without a screen", _ONE_TURN),
+        FlagGroup("Evaluation", _EVALUATION),
         FlagGroup("Others", _OTHERS),
     )
 
@@ -156,7 +158,7 @@ _SAVED = (
         "N",
         {"type": int},
     ),
-    LineFlag(("--json",), "with usage: print JSON", options=_SWITCH),
+    LineFlag(("--json",), "with usage or eval: print JSON", options=_SWITCH),
     LineFlag(
         ("--format",),
         "with export: markdown (default), json or html",
@@ -187,6 +189,17 @@ _ONE_TURN = (
     ),
 )
 
+_EVALUATION = (
+    LineFlag(
+        ("--policies",),
+        "with eval: memory policies to compare (default: summary,full-trace); there is in-band, too",
+        "LIST",
+    ),
+    LineFlag(("--repeat",), "with eval: how often each task runs (default 1)", "N", {"type": int}),
+    LineFlag(("--max-cost",), "with eval: stop at this cost in US dollars", "USD", {"type": float}),
+    LineFlag(("--keep",), "with eval: keep the folders of the runs", options=_SWITCH),
+)
+
 _OTHERS = (
     LineFlag(("--demo",), "play the guided tour in a scratch project", options=_SWITCH),
     LineFlag(
@@ -207,15 +220,19 @@ _OTHERS = (
 MOST_DAYS = 36_500
 """The most days that usage can be asked for."""
 
-BELONGS: Mapping[str, str] = {
-    "all": "sessions",
-    "days": "usage",
-    "json": "usage",
-    "format": "export",
-    "out": "export",
-    "speed": "replay",
+BELONGS: Mapping[str, tuple[str, ...]] = {
+    "all": ("sessions",),
+    "days": ("usage",),
+    "json": ("usage", "eval"),
+    "format": ("export",),
+    "out": ("export",),
+    "speed": ("replay",),
+    "policies": ("eval",),
+    "repeat": ("eval",),
+    "max_cost": ("eval",),
+    "keep": ("eval",),
 }
-"""Flags that only one command takes."""
+"""Flags that only these commands take."""
 
 _WRITTEN: Mapping[str, str] = {
     "prompt": "-p",
@@ -241,11 +258,14 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
-    if command and len(given["words"]) - 1 != (SUBJECTS[command] != "no arguments"):
+    if command not in ("", "eval") and len(given["words"]) - 1 != (SUBJECTS[command] != "no arguments"):
         raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")
-    for flag, owner in BELONGS.items():
-        if flag in given and command != owner:
-            raise ConfigError(f"--{flag} belongs to the command {owner}. See keen-tui --help.")
+    for flag, owners in BELONGS.items():
+        if flag in given and command not in owners:
+            written = flag.replace("_", "-")
+            raise ConfigError(
+                f"--{written} belongs to the command {' or '.join(owners)}. See keen-tui --help."
+            )
     for flag, written in _WRITTEN.items():
         if command and flag in given:
             raise ConfigError(f"{written} doesn't go with the command {command}. See keen-tui --help.")

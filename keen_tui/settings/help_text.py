@@ -31,6 +31,7 @@ you want to work in; press f1 there for help.
 Commands
   keen-tui sessions [--all]           list the sessions of this folder, or all
   keen-tui usage [--days 7] [--json]  tokens and cost, by day and model
+  keen-tui eval [TASK ...]            try memory policies on tasks, as a table
   keen-tui export ID [--format html]  write a session to a file
   keen-tui replay FILE [--speed 4]    play a session on the screen
   keen-tui settings                   write a file that explains all settings

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import program
 from tests.support.terminal import TerminalProgram
@@ -38,13 +40,24 @@ def test_a_session_is_left_renamed_found_by_its_words_and_gone_on_with(tmp_path:
         assert not any("why slow" in words for words in said)
 
 
-def test_the_list_of_sessions_is_printed_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "code", "printed"),
+    [
+        (("sessions",), 0, "No sessions in this folder yet."),
+        (("usage",), 0, "Nothing used since "),
+        (("eval", "nowhere"), 2, "keen-tui: There is no folder nowhere"),
+    ],
+    ids=["sessions", "usage", "eval"],
+)
+def test_what_only_prints_leaves_the_terminal_as_it_was(
+    tmp_path: Path, command: tuple[str, ...], code: int, printed: str
+) -> None:
     with TerminalProgram(
-        (sys.executable, "-P", "-m", "keen_tui", "sessions"),
+        (sys.executable, "-P", "-m", "keen_tui", *command),
         folder=tmp_path,
         environ={"KEEN_HOME": str(tmp_path / "home")},
     ) as terminal:
-        assert terminal.wait_for_exit() == 0
-        assert terminal.screen().startswith("No sessions in this folder yet.")
+        assert terminal.wait_for_exit() == code
+        assert terminal.screen().startswith(printed)
         assert b"\x1b[?1049h" not in terminal.output, "nothing is drawn on the other screen"
         assert terminal.modes == terminal.modes_before

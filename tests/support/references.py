@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-TOP_FOLDERS = ("keen_tui", "tests", "docs", "scripts", "themes")
+TOP_FOLDERS = ("keen_tui", "tests", "docs", "scripts", "themes", "tasks")
 
 
 class Passage(NamedTuple):

@@ -42,4 +42,4 @@ def test_values_that_a_flag_may_have_are_named(text: str) -> None:
 
 def test_flags_that_belong_to_a_command_exist() -> None:
     names = {name for group in flag_groups() for flag in group.flags for name in flag.names}
-    assert {f"--{name}" for name in BELONGS} <= names
+    assert {f"--{name.replace('_', '-')}" for name in BELONGS} <= names

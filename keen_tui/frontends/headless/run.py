@@ -70,7 +70,7 @@ async def run_prompt(
     """
     past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
     try:
-        await _require_sandbox(session)
+        await require_sandbox(session)
         await history.begin()
         if opening:
             await _open(history, opening)
@@ -80,7 +80,7 @@ async def run_prompt(
             opened.append(what_is_pending(session.pending))
         printer = Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
         printer.begin((*notices, *opened))
-        with _stopping_on_signals(session.stop), _watching(out, session.stop):
+        with stopping_on_signals(session.stop), _watching(out, session.stop):
             reader = session.bus.subscribe()
             session.submit(prompt)
             await _print_turn(reader, history, printer, out)
@@ -93,8 +93,9 @@ async def run_prompt(
     return exit_code(printer.end)
 
 
-async def _require_sandbox(session: Session) -> None:
-    """Nobody is there to be asked whether commands may run without one."""
+async def require_sandbox(session: Session) -> None:
+    """Raises ConfigError for mode auto without a sandbox that was not turned off: nobody is there to be asked
+    whether commands may run without one."""
     if session.mode == "auto" and (reason := await session.missing_sandbox()):
         raise ConfigError(
             f"Auto mode runs commands in a sandbox, and there is none here: {reason}. "
@@ -127,7 +128,7 @@ async def _open(history: SessionManager, session_id: str) -> None:
 
 
 @contextmanager
-def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Inside, these signals call `stop`; one that the parent has us ignore, as nohup does, stays ignored."""
     loop = asyncio.get_running_loop()
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
