@@ -133,7 +133,7 @@ async def test_what_a_stopped_command_changed_is_remembered(tmp_path: Path) -> N
         assert abandoned.turn_memory.by_command == ("src/a.py",)
 
 
-async def test_facts_of_commands_in_a_recovered_turn(tmp_path: Path) -> None:
+async def test_18_facts_of_commands_in_a_recovered_turn(tmp_path: Path) -> None:
     script = [Reply([bash("echo 1 > src/a.py")]), CUT, Reply([bash("echo 2 > src/b.py")]), OK, OK]
     async with program(tmp_path, script) as bench:
         assert isinstance(await bench.ask("go"), TurnIncomplete)
@@ -143,7 +143,9 @@ async def test_facts_of_commands_in_a_recovered_turn(tmp_path: Path) -> None:
         assert [event.turn for event in bench.log.of(ToolFinished)] == [1, 1]
         await bench.ask("sure?")
         assert bench.lines()[1].endswith("- Files changed: src/a.py, src/b.py")
-        assert [file.path for file in (await bench.changes.changes(1)).files] == ["src/a.py", "src/b.py"]
+        assert await bench.changes.undo(1) == ""
+        src = bench.session.workspace / "src"
+        assert ((src / "a.py").read_text(), (src / "b.py").read_text()) == ("one\n", "two\n")
 
 
 async def test_many_files_are_folded_by_folder(tmp_path: Path) -> None:
