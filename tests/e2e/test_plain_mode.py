@@ -63,7 +63,7 @@ def test_a_turn_that_is_cut_off_goes_on_by_retry_and_nothing_runs_twice(tmp_path
         answer(terminal, "Question: Change a.py?", "1")
         answer(terminal, "Question: Run this command?", "1")
         terminal.wait_for("Turn 1 incomplete: the reply was cut off.")
-        terminal.wait_for("Kept: 3 calls, 1 changed file")
+        terminal.wait_for("Kept: 3 calls, 2 changed files")
         ready(terminal, since=bytes(terminal.output).rfind(b"/discard drops the turn"))
         say(terminal, "/retry", "Turn 1 continues from 3 calls.", "Reply: All is well.")
         terminal.wait_for("Memory: changed a.py; failed: echo ran")

@@ -97,7 +97,7 @@ async def test_continue_sends_the_conversation_on_with_its_turn_memory(served: S
     served.script += [Reply([WRITE, FAIL]), Reply([Say("Done.")])]
     first = await served.session_of("write it")
     assert await served.session_of("and now", "--continue") == first
-    memory = "Tool memory:\n- Files changed: a.py\n- Failed bash: echo ran >> counter; exit 3 (exit 3)"
+    memory = "Tool memory:\n- Files changed: a.py, counter\n- Failed bash: echo ran >> counter; exit 3 (exit 3)"
     assert served.said() == ["user: write it", f"assistant: Done.\n\n{memory}", "user: and now"]
     (line,) = (await served.program.run("sessions")).out.splitlines()
     assert "2 turns" in line
@@ -363,7 +363,7 @@ async def test_an_incomplete_turn_is_lost_with_the_process_but_remembered(served
     served.script += [Reply([WRITE, FAIL]), CUT]
     run = await served.ask("write it")
     assert run.code == 3
-    assert "2 calls are lost with this process; files changed: a.py." in run.err
+    assert "2 calls are lost with this process; files changed: a.py, counter." in run.err
     await served.session_of("go on", "--continue")
     assert served.said()[1].startswith("assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py")
 
@@ -378,7 +378,7 @@ async def test_what_opening_a_session_leaves_out_and_gives_up_is_told(served: Se
     run = await served.ask("go on", "--continue")
     assert run.code == 0
     assert "! The session file had 1 damaged place" in run.err
-    assert "! Turn 1 was incomplete and its work was abandoned; files changed: a.py." in run.err
+    assert "! Turn 1 was incomplete and its work was abandoned; files changed: a.py, counter." in run.err
     again = await served.ask("and on", "--continue")
     assert (again.code, again.err) == (0, "")
 
@@ -389,7 +389,7 @@ async def test_with_durable_pending_state_it_says_how_to_go_on_and_does(served: 
     run = await served.ask("write it")
     (session_id,) = await served.ids()
     assert run.code == 3
-    assert "2 calls are kept; files changed: a.py." in run.err
+    assert "2 calls are kept; files changed: a.py, counter." in run.err
     assert f"keen-tui --resume {session_id}" in run.err
     assert "lost" not in run.err
     assert await served.session_of("go on", "--resume", session_id) == session_id
@@ -413,6 +413,6 @@ async def test_a_program_that_is_killed_mid_turn_is_gone_on_with(
         assert "effects unknown" in said
         assert "turn abandoned" not in said
     else:
-        assert "assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py\n- Failed bash:" in said
+        assert "assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py, counter\n- Failed bash:" in said
     (line,) = (await served.program.run("sessions")).out.splitlines()
     assert "open elsewhere" not in line, "a dead program has nothing open"

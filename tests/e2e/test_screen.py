@@ -95,7 +95,7 @@ def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -
         terminal.type("change it\r")
         answer(terminal, "Change a.py?", "1")
         answer(terminal, "Run this command?", "1")
-        terminal.wait_for_screen("pending: 3 calls", "3 calls, 1 changed file", "not carried over")
+        terminal.wait_for_screen("pending: 3 calls", "3 calls, 2 changed files", "not carried over")
         terminal.type(CTRL_R)
         terminal.wait_for_screen("after 1 retry", "All is well.", "± a.py", "exit 3")
         assert (tmp_path / "work" / "counter").read_text() == "ran\n", "nothing ran twice"
@@ -103,7 +103,7 @@ def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -
         terminal.wait_for_screen("Next answer.")
         messages = server.requests[-1].body["messages"][1:]
         assert [message["role"] for message in messages] == ["user", "assistant", "user"]
-        assert "Tool memory:\n- Files changed: a.py\n- Failed bash:" in messages[1]["content"]
+        assert "Tool memory:\n- Files changed: a.py, counter\n- Failed bash:" in messages[1]["content"]
 
 
 def answer(terminal: TerminalProgram, question: str, key: str) -> None:

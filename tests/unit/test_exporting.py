@@ -104,6 +104,8 @@ def test_a_turn_as_json() -> None:
         "files_changed": ["src/cart.py"],
         "failed_bash": [{"command": "pytest -q", "exit_code": 1}],
         "notes": ["discount comes before tax"],
+        "by_command": [],
+        "unwatched": False,
     }
     assert [each["type"] for each in read_back["activity"]] == ["text", "tool_finished", "turn_done"]
     assert read_back["activity"][1]["display"]["kind"] == "DiffDisplay"
