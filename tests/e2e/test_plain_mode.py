@@ -66,7 +66,7 @@ def test_a_turn_that_is_cut_off_goes_on_by_retry_and_nothing_runs_twice(tmp_path
         terminal.wait_for("Kept: 3 calls, 2 changed files")
         ready(terminal, since=bytes(terminal.output).rfind(b"/discard drops the turn"))
         say(terminal, "/retry", "Turn 1 continues from 3 calls.", "Reply: All is well.")
-        terminal.wait_for("Memory: changed a.py; failed: echo ran")
+        terminal.wait_for("Memory: changed a.py, counter; failed: echo ran")
         assert (tmp_path / "work" / "counter").read_text() == "ran\n", "nothing ran twice"
         told = rows(terminal)
         for line in (
