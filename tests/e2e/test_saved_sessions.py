@@ -97,7 +97,8 @@ async def test_continue_sends_the_conversation_on_with_its_turn_memory(served: S
     served.script += [Reply([WRITE, FAIL]), Reply([Say("Done.")])]
     first = await served.session_of("write it")
     assert await served.session_of("and now", "--continue") == first
-    memory = "Tool memory:\n- Files changed: a.py, counter\n- Failed bash: echo ran >> counter; exit 3 (exit 3)"
+    failed = "echo ran >> counter; exit 3 (exit 3)"
+    memory = f"Tool memory:\n- Files changed: a.py, counter\n- Failed bash: {failed}"
     assert served.said() == ["user: write it", f"assistant: Done.\n\n{memory}", "user: and now"]
     (line,) = (await served.program.run("sessions")).out.splitlines()
     assert "2 turns" in line
@@ -413,6 +414,7 @@ async def test_a_program_that_is_killed_mid_turn_is_gone_on_with(
         assert "effects unknown" in said
         assert "turn abandoned" not in said
     else:
-        assert "assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py, counter\n- Failed bash:" in said
+        memory = "Tool memory:\n- Files changed: a.py, counter\n- Failed bash:"
+        assert f"assistant: (turn abandoned)\n\n{memory}" in said
     (line,) = (await served.program.run("sessions")).out.splitlines()
     assert "open elsewhere" not in line, "a dead program has nothing open"
