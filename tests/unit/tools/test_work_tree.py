@@ -176,6 +176,15 @@ def test_what_changed_between_two_commands_belongs_to_none(watch: CommandWatch, 
     assert paths(watched(watch, project, "echo 1 > other.py")) == ["other.py"]
 
 
+def test_what_another_program_changes_meanwhile_is_better_listed_than_lost(
+    watch: CommandWatch, project: Path
+) -> None:
+    watch.begin()
+    (project / "src" / "a1.py").write_text("by the editor\n")
+    run(project, "echo 1 > src/a2.py")
+    assert paths(watch.end(keeps=False)) == ["src/a1.py", "src/a2.py"]
+
+
 def test_the_content_before_is_what_it_was_right_before_the_command(project: Path, tmp_path: Path) -> None:
     backup = Noting()
     watch = CommandWatch(project, tmp_path / "scratch", backup, tuple)
