@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
 from keen_tui.frontends.shared.pages import ChangesPage
-from keen_tui.frontends.shared.questions import UndoQuestion
 
 if TYPE_CHECKING:
     from keen_tui.domain.reports import Changes
@@ -28,6 +27,8 @@ async def diff(context: CommandContext, words: str) -> None:
 
 async def undo(context: CommandContext, words: str) -> None:
     """Ask whether to undo what a turn changed."""
+    from keen_tui.frontends.shared.questions import UndoQuestion
+
     if context.session.running:
         raise SessionRefused("A turn is running. Stop it first, then undo.")
     if context.session.pending:
@@ -53,7 +54,7 @@ def _turn(command: str, words: str, usual: int) -> int:
 
 async def _shown(changes: Changes) -> Sequence[ShownFile]:
     """The changed files. Raises SessionRefused: there are none."""
-    from keen_tui.frontends.shared.changes import shown_files  # noqa: PLC0415 - not before the first paint
+    from keen_tui.frontends.shared.changes import shown_files
 
     if changes.files:
         return await asyncio.to_thread(shown_files, changes)

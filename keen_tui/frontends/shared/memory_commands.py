@@ -7,7 +7,6 @@ from typing import cast, get_args
 from keen_tui.domain.choices import PolicyName
 from keen_tui.frontends.shared.command import Command, CommandContext
 from keen_tui.frontends.shared.pages import ContextPage
-from keen_tui.frontends.shared.questions import MemoryQuestion
 from keen_tui.text.units import size
 
 
@@ -36,6 +35,8 @@ async def resumed(context: CommandContext) -> str:
 
 async def memory(context: CommandContext, words: str) -> None:
     """Choose how much of a finished turn later turns get, or edit what is remembered."""
+    from keen_tui.frontends.shared.questions import MemoryQuestion
+
     session = context.session
     choice = await context.ui.ask(MemoryQuestion(session.policy))
     if choice == "edit":

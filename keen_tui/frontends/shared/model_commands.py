@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from keen_tui.frontends.shared.command import Command, CommandContext, kept
 from keen_tui.frontends.shared.pages import KeyPage, ModelsPage, ServerPage
-from keen_tui.frontends.shared.questions import SwitchQuestion
 
 if TYPE_CHECKING:
     from keen_tui.domain.models import ModelInfo
@@ -37,6 +36,8 @@ async def name_server(context: CommandContext, words: str) -> None:
 async def use(context: CommandContext, model: ModelInfo, effort: str) -> None:
     """Use this model from the next turn on; ask first where that would lose the incomplete turn (turn.md
     rule 8). Raises KeenError."""
+    from keen_tui.frontends.shared.questions import SwitchQuestion
+
     models, session = choice(context), context.session
     pending = session.pending if models.would_abandon(model) and not session.running else None
     answer = await context.ui.ask(SwitchQuestion(pending, model.title)) if pending else "switch"

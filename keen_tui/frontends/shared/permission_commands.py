@@ -6,11 +6,12 @@ from typing import cast, get_args
 
 from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.command import Command, CommandContext
-from keen_tui.frontends.shared.questions import TAKE_BACK, PermissionsQuestion
 
 
 async def permissions(context: CommandContext, words: str) -> None:
     """Show what runs without asking, and revoke what was allowed permanently."""
+    from keen_tui.frontends.shared.questions import TAKE_BACK, PermissionsQuestion
+
     session = context.session
     choice = await context.ui.ask(PermissionsQuestion(session.mode, session.permitted))
     if choice in get_args(Mode):

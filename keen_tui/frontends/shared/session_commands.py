@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from keen_tui.domain.errors import SessionInUse
 from keen_tui.frontends.shared.command import Command, CommandContext, kept
 from keen_tui.frontends.shared.pages import SessionsPage
-from keen_tui.frontends.shared.questions import InUseQuestion, ReplaceQuestion
 from keen_tui.frontends.shared.session_arguments import export_words, fork_words
 
 if TYPE_CHECKING:
@@ -65,6 +64,8 @@ async def open_session(
         title: what the session is called in a question.
         action: opens it, where more is to be done than that.
     """
+    from keen_tui.frontends.shared.questions import InUseQuestion
+
     history = saved(context)
     try:
         await replace(context, f"Open {title}?", action or (lambda: history.open(session.id)))
@@ -84,6 +85,8 @@ async def replace(context: CommandContext, title: str, action: Callable[[], Awai
 async def may_replace(context: CommandContext, title: str) -> bool:
     """Whether the incomplete turn may be abandoned for what `title` asks; yes if there is none. If the answer
     is to retry it, that is done."""
+    from keen_tui.frontends.shared.questions import ReplaceQuestion
+
     session = context.session
     if session.pending is None:
         return True

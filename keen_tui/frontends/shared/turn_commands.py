@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
-from keen_tui.frontends.shared.questions import DiscardQuestion, LeaveQuestion
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup, OffersPort, SettingsPort
@@ -23,6 +22,8 @@ async def retry(context: CommandContext, words: str) -> None:
 
 async def discard(context: CommandContext, words: str) -> None:
     """Ask whether to discard the incomplete turn; remove a failed message at once."""
+    from keen_tui.frontends.shared.questions import DiscardQuestion
+
     session = context.session
     if session.pending is None or session.running:
         context.controls.discard()
@@ -71,6 +72,8 @@ async def steer(context: CommandContext, words: str) -> None:
 
 async def leave(context: CommandContext, words: str) -> None:
     """Leave; asks first if a turn runs or an incomplete one is pending."""
+    from keen_tui.frontends.shared.questions import LeaveQuestion
+
     session = context.session
     running, pending = session.running, session.pending
     if not (running or pending):
