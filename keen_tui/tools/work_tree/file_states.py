@@ -22,6 +22,9 @@ LARGEST_FILE: Final = 1_000_000
 _LARGEST_HASHED: Final = 100_000_000
 _PIECE: Final = 1 << 20
 
+_READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A pipe or a link that took the place of a file doesn't hold up a command."""
+
 _TOO_LARGE: Final = f"it is larger than {LARGEST_FILE // 1_000_000} MB"
 _NO_ROOM: Final = f"Keen saves at most {MOST_BYTES // 1_000_000} MB before a command"
 _IS_LINK: Final = "it is a symbolic link"
@@ -129,7 +132,7 @@ class FileStates:
 def _git_hash(path: Path, size: int) -> bytes:
     """What git calls the content of a file of that size, as hex digits. Raises OSError."""
     digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    with path.open("rb") as file:
+    with os.fdopen(os.open(path, _READ), "rb") as file:
         while piece := file.read(_PIECE):
             digest.update(piece)
     return digest.hexdigest().encode()

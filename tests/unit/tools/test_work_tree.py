@@ -221,6 +221,13 @@ def test_a_file_that_git_converts_is_copied_and_not_taken_from_git(project: Path
     assert [change.before.content for change in backup.changes] == [b"a\r\nb\r\n"]
 
 
+def test_a_large_file_that_git_has_is_compared_by_its_hash(project: Path, tmp_path: Path) -> None:
+    run(project, "head -c 3000000 /dev/zero > big; git add big; git commit -qm big; git status")
+    watch = CommandWatch(project, tmp_path / "scratch", None, tuple)
+    assert paths(watched(watch, project, "touch big")) == []
+    assert paths(watched(watch, project, "printf 1 | dd of=big conv=notrunc bs=1 seek=9")) == ["big"]
+
+
 def test_without_git_the_ignore_rules_and_package_folders_count(tmp_path: Path) -> None:
     project = tmp_path / "plain"
     project.mkdir()
