@@ -67,14 +67,8 @@ def _start(arguments: Sequence[str]) -> int:
     written = _written_settings()
     is_plain = bool(given.get("plain", written.get("plain", False)))
     has_person = _has_person(given, is_plain=is_plain)
-    if has_person and _is_work(given) and os.path.lexists(".keen"):
-        from pathlib import Path
-
-        from keen_tui.settings.trust import settle_trust
-        from keen_tui.tools.permissions.rule_check import check_rules
-
-        settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout, check_rules)
     if has_person and _is_work(given):
+        _settle_trust()
         _settle_left_running()
     from keen_tui.system.own_process import close_memory
 
@@ -93,6 +87,21 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.start_tui import run_on_screen
 
         return run_on_screen(given)
+
+
+def _settle_trust() -> None:
+    """Ask whether what the project brings may be used, if it brings something."""
+    from pathlib import Path
+
+    from keen_tui.system.paths import brings_something
+
+    folder = Path.cwd()
+    if not brings_something(folder):
+        return
+    from keen_tui.settings.trust import settle_trust
+    from keen_tui.tools.permissions.rule_check import check_rules
+
+    settle_trust(folder, os.environ, sys.stdin, sys.stdout, check_rules)
 
 
 def _settle_left_running() -> None:

@@ -176,11 +176,11 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
 def _with_command(prompt: str) -> str:
     """The text of the user's own slash command that the prompt calls, else the unchanged prompt."""
-    from keen_tui.frontend_setup import all_commands
+    from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.shared.commands import SlashCommands
     from keen_tui.settings.custom_commands import CustomCommand, expanded
 
-    called = SlashCommands(all_commands(Path.cwd(), os.environ).found).called(prompt)
+    called = SlashCommands(additions_here(os.environ).commands).called(prompt)
     if called is None or called.what is None:
         return prompt
     if isinstance(called.what, CustomCommand):

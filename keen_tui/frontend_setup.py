@@ -14,12 +14,12 @@ from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.session_cli import asked_for
-from keen_tui.settings.custom_commands import FOLDER, Commands, joined, read_commands
+from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
-from keen_tui.system.paths import brings_something, data_folder, home_folder
+from keen_tui.system.paths import data_folder
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
@@ -52,7 +52,7 @@ def live(
     session, history, changes = build_saved_session(
         settings, Path.cwd(), provider, model, store, environ, attended=True
     )
-    commands = all_commands(Path.cwd(), environ)
+    additions = additions_here(environ)
     return FrontEndSetup(
         session=session,
         controls=session,
@@ -63,20 +63,15 @@ def live(
         prompts=build_prompt_history(session.workspace, environ),
         opening=opening,
         offers=Offers(data_folder(environ) / "offers.json"),
-        problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
-        commands=commands.found,
+        problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *additions.problems))),
+        commands=additions.commands,
         settings=SettingsService(given, environ, Path.cwd(), check_rules),
     )
 
 
-def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
-    """The slash commands from files: the user's, and those of the project in `folder` if it is trusted."""
-    own = read_commands(home_folder(environ) / FOLDER, "yours")
-    if not brings_something(folder):
-        return joined(own, Commands(), BUILT_IN)
-    from keen_tui.settings.project import trusted_commands  # noqa: PLC0415 - only where there is one
-
-    return joined(own, trusted_commands(folder, environ, check_rules), BUILT_IN)
+def additions_here(environ: Mapping[str, str]) -> Additions:
+    """What the user and a trusted project add, for the current folder."""
+    return read_additions(Path.cwd(), environ, check_rules, BUILT_IN)
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:

@@ -1,13 +1,12 @@
-"""What a project brings, in `.keen`: settings and commands. Used once the user has said so, and never for
-more rights.
+"""What a project brings: settings and commands in `.keen`. They are used once the user has agreed, and never
+give more rights.
 
-Who opens a folder that somebody else wrote must not find the program doing what that folder wants. What is
-said of a folder holds for it, as it is on this disk, and for what it brings as that was then.
+Opening a folder that somebody else wrote must not make the program do what that folder wants. The user's
+answer holds for this folder on this disk, and for what it brought at that time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tomllib
@@ -18,11 +17,12 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct, to_builtins
 
 from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.brought import Brought, digest_of, first_names, first_rows, in_question
 from keen_tui.settings.config import flat, problem_of
 from keen_tui.settings.custom_commands import FOLDER, Commands, read_commands
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
-from keen_tui.system.paths import home_folder
+from keen_tui.system.paths import brings_something, home_folder
 from keen_tui.system.safe_read import content_of
 
 RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
@@ -48,13 +48,19 @@ _MOST_BYTES: Final = 10_000
 """More is none that anybody reads; and what nests deep takes the square of its length to be read."""
 
 
-class ProjectSettings(Struct, frozen=True, kw_only=True):
-    """What a project brings: `used` are settings by name, `ignored` names that it may not set."""
+class Project(Struct, frozen=True, kw_only=True):
+    """What a project brings: `used` are settings by name, `ignored` the names of those that it may not set.
+    `kinds` is the same for the question, with nothing left out."""
 
     used: Mapping[str, Any]
     ignored: tuple[str, ...]
     commands: Commands
-    digest: str
+    kinds: tuple[Brought, ...]
+
+    @property
+    def digest(self) -> str:
+        """What an answer holds for."""
+        return digest_of(self.kinds)
 
 
 class _Said(Struct, frozen=True, kw_only=True):
@@ -64,7 +70,7 @@ class _Said(Struct, frozen=True, kw_only=True):
     trusted: bool
 
 
-def read_project(folder: Path, check_rules: RuleCheck) -> ProjectSettings | None:
+def read_project(folder: Path, check_rules: RuleCheck) -> Project | None:
     """What the project in `folder` brings, None where that is nothing. Nothing is used by that.
 
     Raises:
@@ -76,7 +82,7 @@ def read_project(folder: Path, check_rules: RuleCheck) -> ProjectSettings | None
         raise ConfigError(f"{folder / FILE} can't be read: it nests too deep") from error
 
 
-def _read(folder: Path, check_rules: RuleCheck) -> ProjectSettings | None:
+def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     path = folder / FILE
     try:
         commands = read_commands(folder / COMMANDS, "project")
@@ -94,16 +100,31 @@ def _read(folder: Path, check_rules: RuleCheck) -> ProjectSettings | None:
     for name in _RULES:
         check_rules(used.get(name, ()), str(path))
     ignored = tuple(name_in_file(name) for name in written if name not in _MAY_SET)
-    digest = _digest(content, commands)
-    return ProjectSettings(used=used, ignored=ignored, commands=commands, digest=digest)
+    kinds = (_settings_brought(used, ignored, content), _commands_brought(commands))
+    if not any(kind.rows for kind in kinds):
+        return None
+    return Project(used=used, ignored=ignored, commands=commands, kinds=kinds)
 
 
-def _digest(settings: bytes, commands: Commands) -> str:
-    """Of the parts, each behind its length: what ends one can't be taken for the beginning of the next."""
-    digest = hashlib.sha256()
-    for part in (settings, *(json.dumps(to_builtins(command)).encode() for command in commands.found)):
-        digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()
+def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: bytes) -> Brought:
+    limits = {"mode": "   (only if stricter than yours)"}
+    rows = [
+        f"  {name_in_file(name)} = {in_question(value)}{limits.get(name, '')}" for name, value in used.items()
+    ]
+    if content:
+        rows = rows or ["  nothing that a project may set"]
+    if ignored:
+        rows += ["", f"  ignored, since only your own settings may set it: {first_names(ignored)}"]
+    return Brought(title=f"settings of its own, in {FILE}", rows=tuple(rows), content=(content,))
+
+
+def _commands_brought(commands: Commands) -> Brought:
+    rows = [f"  /{command.name}   {in_question(command.description)}" for command in commands.found]
+    return Brought(
+        title=f"commands of its own, in {COMMANDS}",
+        rows=first_rows(rows),
+        content=tuple(json.dumps(to_builtins(command)).encode() for command in commands.found),
+    )
 
 
 class Trust:
@@ -112,7 +133,7 @@ class Trust:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._kept = ByFolder(home_folder(environ) / "trust.json", _Said)
 
-    def said(self, folder: Path, project: ProjectSettings) -> bool | None:
+    def said(self, folder: Path, project: Project) -> bool | None:
         """Whether what it brings may be used in this folder; None: nobody has said.
 
         Raises:
@@ -121,7 +142,7 @@ class Trust:
         said = self._kept.get(folder)
         return said.trusted if said and said.digest == project.digest else None
 
-    def say(self, folder: Path, project: ProjectSettings, *, trusted: bool) -> None:
+    def say(self, folder: Path, project: Project, *, trusted: bool) -> None:
         """Keep what the user says. Raises ConfigError: it can't be kept."""
         self._kept.put(folder, _Said(digest=project.digest, trusted=trusted))
 
@@ -147,7 +168,7 @@ def with_project(
     return (narrowed(settings, project), "") if said else (settings, "")
 
 
-def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
+def narrowed(settings: Settings, project: Project) -> Settings:
     """The settings with what the project says; its rules join the user's, its mode may only be a stricter
     one."""
     changes = dict(project.used)
@@ -159,12 +180,13 @@ def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
     return settings._replace(**changes)
 
 
-def trusted_commands(folder: Path, environ: Mapping[str, str], check_rules: RuleCheck) -> Commands:
-    """The commands of the project; none where they are not trusted, which `with_project` tells."""
+def trusted_project(folder: Path, environ: Mapping[str, str], check_rules: RuleCheck) -> Project | None:
+    """What the project in the folder brings, if the user trusts it; else None, and `with_project` says
+    why."""
+    if not brings_something(folder):
+        return None
     try:
         project = read_project(folder, check_rules)
-        if project and Trust(environ).said(folder, project):
-            return project.commands
+        return project if project and Trust(environ).said(folder, project) else None
     except ConfigError:
-        pass  # told with the settings
-    return Commands()
+        return None

@@ -4,20 +4,14 @@ project has a say in what the program does."""
 from __future__ import annotations
 
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.custom_commands import CustomCommand
-from keen_tui.settings.project import COMMANDS, FILE, ProjectSettings, RuleCheck, Trust, read_project
-from keen_tui.settings.schema import name_in_file
-from keen_tui.text.disguise import revealed
+from keen_tui.settings.brought import in_question
+from keen_tui.settings.project import Project, RuleCheck, Trust, read_project
 
-_LONGEST = 300
-"""Characters of a value that are shown; what is longer is no setting that anybody reads."""
-_MOST_SHOWN = 20
-"""Names that are shown of what is not used, and of commands."""
 _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
 
 
@@ -51,37 +45,9 @@ def forget_typed(keys: TextIO) -> None:
         termios.tcflush(keys.fileno(), termios.TCIFLUSH)
 
 
-def _question(folder: Path, project: ProjectSettings) -> str:
-    rows, commands = [""], project.commands.found
-    if project.used or project.ignored or not commands:
-        rows += [f"{_value(folder)} has settings of its own, in {FILE}:", "", *_settings(project), ""]
-    if commands:
-        rows += [f"{_value(folder)} has commands of its own, in {COMMANDS}:", "", *_commands(commands), ""]
+def _question(folder: Path, project: Project) -> str:
+    rows = [""]
+    for kind in project.kinds:
+        if kind.rows:
+            rows += [f"{in_question(folder)} has {kind.title}:", "", *kind.rows, ""]
     return "\n".join((*rows, *_QUESTION))
-
-
-def _commands(commands: Sequence[CustomCommand]) -> list[str]:
-    rows = [f"  /{command.name}   {_value(command.description)}" for command in commands[:_MOST_SHOWN]]
-    return rows + ([f"  and {len(commands) - _MOST_SHOWN} more"] if len(commands) > _MOST_SHOWN else [])
-
-
-def _settings(project: ProjectSettings) -> list[str]:
-    limits = {"mode": "   (only if stricter than yours)"}
-    used = [
-        f"  {name_in_file(name)} = {_value(value)}{limits.get(name, '')}"
-        for name, value in project.used.items()
-    ]
-    ignored = ", ".join(_value(name) for name in project.ignored[:_MOST_SHOWN])
-    if len(project.ignored) > _MOST_SHOWN:
-        ignored += f" and {len(project.ignored) - _MOST_SHOWN} more"
-    return [
-        *(used or ["  nothing that a project may set"]),
-        *(["", f"  ignored, since only your own settings may set it: {ignored}"] if ignored else []),
-    ]
-
-
-def _value(value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_value(each) for each in value) + "]"
-    text = revealed(str(value)).replace("\n", "<U+000A>")
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

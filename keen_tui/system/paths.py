@@ -37,9 +37,13 @@ def data_folder(environ: Mapping[str, str]) -> Path:
     return Path(platformdirs.user_data_dir("keen-tui", appauthor=False))
 
 
+_BROUGHT: Final = (".keen/settings.toml", ".keen/commands")
+"""Files and folders of a project that `settings/project.py` reads."""
+
+
 def brings_something(folder: Path) -> bool:
-    """Whether a project in this folder may bring something of its own: that is to be looked into then."""
-    return any(os.path.lexists(folder / ".keen" / name) for name in ("settings.toml", "commands"))
+    """Whether the project in this folder may bring something, so that it has to be read."""
+    return any(os.path.lexists(folder / name) for name in _BROUGHT)
 
 
 def text_of(file: Path) -> str:

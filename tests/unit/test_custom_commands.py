@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.frontend_setup import all_commands
+from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.custom_commands import Commands, CustomCommand, expanded, joined, read_commands
 from keen_tui.settings.trust import settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
@@ -132,8 +132,12 @@ class Place:
         return {"KEEN_HOME": str(self.home)}
 
     @property
+    def additions(self) -> Additions:
+        return read_additions(self.project, self.environ, check_rules, ("help",))
+
+    @property
     def names(self) -> list[str]:
-        return [command.name for command in all_commands(self.project, self.environ).found]
+        return [command.name for command in self.additions.commands]
 
     def asked(self, answer: str) -> str:
         out = io.StringIO()

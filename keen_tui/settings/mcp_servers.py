@@ -1,0 +1,37 @@
+"""MCP servers: programs and addresses that offer tools by the Model Context Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+
+Transport = Literal["stdio", "http", "sse"]
+"""How a server is reached: as a program by its standard streams, or at an address by streamable HTTP or, for
+old servers, by server-sent events."""
+
+
+class McpServer(Struct, frozen=True, kw_only=True):
+    """A server as it is configured.
+
+    A program has `command`, `args`, `env` (added to the environment that it gets) and `cwd`; an address has
+    `url` and `headers`. `enabled_tools` are the only tools to use, () for all, and `disabled_tools` are never
+    used. The timeouts are seconds. `sandbox`: run the program in the sandbox. `origin` says who configured
+    it.
+    """
+
+    name: str
+    transport: Transport = "stdio"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    enabled_tools: tuple[str, ...] = ()
+    disabled_tools: tuple[str, ...] = ()
+    startup_timeout: float = 30.0
+    tool_timeout: float = 120.0
+    sandbox: bool = False
+    origin: Literal["yours", "project"] = "yours"
