@@ -46,7 +46,13 @@ class CommandUnwatched(_Fact, frozen=True, kw_only=True):
     """A command ran, and Keen couldn't see which files it changed."""
 
 
-Fact = FileChanged | CommandFailed | CommandUnwatched
+class PageRead(_Fact, frozen=True, kw_only=True):
+    """A tool read the page at this address. No request ever says so."""
+
+    url: str
+
+
+Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
@@ -54,7 +60,8 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     order), and the notes that the user added.
 
     `by_command` are those of the changed files that only commands changed. `unwatched`: commands ran whose
-    changes aren't known.
+    changes aren't known. `pages_read` are the addresses of the pages that were read, each once: the person
+    sees them, requests never carry them.
     """
 
     files_changed: tuple[str, ...] = ()
@@ -62,9 +69,10 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     by_command: tuple[str, ...] = ()
     unwatched: bool = False
+    pages_read: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.files_changed or self.failed_bash or self.notes or self.unwatched)
+        return bool(self.files_changed or self.failed_bash or self.notes or self.unwatched or self.pages_read)
 
 
 class CommandRun(Struct, frozen=True, kw_only=True):

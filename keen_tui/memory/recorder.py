@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keen_tui.domain.messages import CommandFailed, CommandUnwatched, Fact, FileChanged, TurnMemory
+from keen_tui.domain.messages import (
+    CommandFailed,
+    CommandUnwatched,
+    Fact,
+    FileChanged,
+    PageRead,
+    TurnMemory,
+)
 
 
 class Recorder:
@@ -24,10 +31,12 @@ class Recorder:
 
 
 def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
-    """The facts as TurnMemory: each file once, in first-seen order; all failed commands, in order."""
+    """The facts as TurnMemory: each file and each page once, in first-seen order; all failed commands, in
+    order."""
     only_by_command: dict[str, bool] = {}
     failed: list[CommandFailed] = []
     unwatched = False
+    pages: dict[str, None] = {}
     for fact in facts:
         match fact:
             case FileChanged(path=path, by_command=by_command):
@@ -36,16 +45,20 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
                 failed.append(fact)
             case CommandUnwatched():
                 unwatched = True
+            case PageRead(url=url):
+                pages[url] = None
     return TurnMemory(
         files_changed=tuple(only_by_command),
         failed_bash=tuple(failed),
         by_command=tuple(path for path, by_command in only_by_command.items() if by_command),
         unwatched=unwatched,
+        pages_read=tuple(pages),
     )
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
-    """Several memories as one, oldest first: the union of the files, all failed commands, all notes."""
+    """Several memories as one, oldest first: the union of the files and of the pages, all failed commands,
+    all notes."""
     all_of = list(memories)
     files = {path: None for memory in all_of for path in memory.files_changed}
     by_tools = {path for memory in all_of for path in set(memory.files_changed).difference(memory.by_command)}
@@ -55,4 +68,5 @@ def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
         unwatched=any(memory.unwatched for memory in all_of),
         failed_bash=tuple(failed for memory in all_of for failed in memory.failed_bash),
         notes=tuple(note for memory in all_of for note in memory.notes),
+        pages_read=tuple(dict.fromkeys(url for memory in all_of for url in memory.pages_read)),
     )

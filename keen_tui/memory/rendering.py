@@ -24,10 +24,10 @@ COMMAND_LIMIT = 200
 
 
 def render_assistant(text: str, memory: TurnMemory | None) -> str:
-    """The assistant's text followed by its TurnMemory, as later requests carry it."""
-    if not memory:
-        return text
-    return f"{text}\n\n{_memory_block(memory)}" if text else _memory_block(memory)
+    """The assistant's text followed by its TurnMemory, as later requests carry it: without the pages that
+    were read."""
+    block = _memory_block(memory) if memory else ""
+    return "\n\n".join(filter(None, (text, block)))
 
 
 def rendered_bytes(text: str, memory: TurnMemory | None) -> int:
@@ -57,7 +57,8 @@ def undone_text(turn: int) -> str:
 
 
 def _memory_block(memory: TurnMemory) -> str:
-    return "\n".join(("Tool memory:", *_memory_lines(memory)))
+    lines = tuple(_memory_lines(memory))
+    return "\n".join(("Tool memory:", *lines)) if lines else ""
 
 
 def _memory_lines(memory: TurnMemory) -> Iterator[str]:

@@ -249,5 +249,6 @@ def _message(record: dict[str, Any]) -> Message:
         notes=tuple(notes),
         by_command=tuple(record["memory"]["by_command"]),
         unwatched=record["memory"]["unwatched"],
+        pages_read=tuple(record["memory"]["pages_read"]),
     )
     return replace(message, memory=memory)

@@ -124,6 +124,7 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
         "notes": [],
         "by_command": [],
         "unwatched": False,
+        "pages_read": [],
     }
     assert record["session_id"]
     assert record["usage"] == {

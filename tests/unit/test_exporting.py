@@ -106,6 +106,7 @@ def test_a_turn_as_json() -> None:
         "notes": ["discount comes before tax"],
         "by_command": [],
         "unwatched": False,
+        "pages_read": [],
     }
     assert [each["type"] for each in read_back["activity"]] == ["text", "tool_finished", "turn_done"]
     assert read_back["activity"][1]["display"]["kind"] == "DiffDisplay"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.domain.messages import CommandFailed, FileChanged, Message, TurnMemory
+from keen_tui.domain.messages import CommandFailed, FileChanged, Message, PageRead, TurnMemory
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.folding import folded_files
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
@@ -77,6 +77,19 @@ def test_a_file_that_a_tool_changed_too_is_not_by_command() -> None:
     other = TurnMemory(files_changed=("b", "c"), by_command=("c",), unwatched=True)
     merged = merged_memory([turn_memory(facts), other])
     assert (merged.by_command, merged.unwatched) == (("c",), True)
+
+
+def test_pages_are_remembered_once_and_never_rendered() -> None:
+    facts = [PageRead(url="https://a.org/"), PageRead(url="https://b.org/"), PageRead(url="https://a.org/")]
+    memory = turn_memory(facts)
+    assert memory == TurnMemory(pages_read=("https://a.org/", "https://b.org/"))
+    merged = merged_memory([memory, TurnMemory(pages_read=("https://c.org/", "https://a.org/"))])
+    assert merged.pages_read == ("https://a.org/", "https://b.org/", "https://c.org/")
+    assert memory, "an edit of the memory must not lose them"
+    assert render_assistant("Hi.", memory) == "Hi."
+    assert render_assistant("", memory) == ""
+    changed = TurnMemory(files_changed=("a.py",), pages_read=memory.pages_read)
+    assert render_assistant("", changed) == "Tool memory:\n- Files changed: a.py"
 
 
 def test_rendering_lists_files_then_commands_behind_the_text() -> None:

@@ -146,8 +146,10 @@ def _done(end: TurnDone) -> str:
     facts = [duration(end.seconds)]
     facts += [counted(end.calls, "call")] if end.calls else []
     facts += [counted(end.attempt - 1, "retry", "retries")] if end.attempt > 1 else []
-    memory = memory_words(end.turn_memory)
-    return f"Turn {end.turn} done: {', '.join(facts)}." + (f" Memory: {memory}." if memory else "")
+    memory, pages = memory_words(end.turn_memory), ", ".join(map(clean, end.turn_memory.pages_read))
+    remembered = f" Memory: {memory}." if memory else ""
+    read = f" Read, not remembered: {pages}" if pages else ""
+    return f"Turn {end.turn} done: {', '.join(facts)}.{remembered}{read}"
 
 
 def _detail(end: TurnIncomplete | TurnError) -> Iterator[str]:

@@ -52,6 +52,17 @@ def test_notes_stand_behind_files_and_failed_commands() -> None:
     assert rows[first + 4].startswith("  carries 0.5 kB of 38.4 kB")
 
 
+def test_pages_are_listed_though_nothing_of_them_is_carried() -> None:
+    pages = tuple(f"https://docs.example.org/{number}" for number in range(7))
+    memory = TurnMemory(pages_read=("https://a.org/\x1b[31mred\n", *pages))
+    state = apply_all(UiState(), [*story.three_turns(), replace(EDITED, turn_memory=memory)], 1.0)
+    rows = panel(state)
+    first = rows.index("  read a.org/red")
+    assert rows[first - 1].startswith("  only what was said")
+    assert rows[first + 4 : first + 6] == ["  read docs.example.org/3", "  read 3 more pages"]
+    assert all("\x1b" not in row for row in rows)
+
+
 def test_files_of_commands_are_marked_and_many_are_folded() -> None:
     many = tuple(f"gen/{number}.py" for number in range(30))
     memory = TurnMemory(files_changed=("a.py", *many, "b.py"), by_command=(*many, "b.py"), unwatched=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -18,6 +18,8 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
 _METER = 8
+_MOST_PAGES = 5
+"""Pages that a turn read, as the panel names them; more are counted."""
 
 
 class MemoryRows(PanelStyle, frozen=True):
@@ -88,6 +90,7 @@ class MemoryRows(PanelStyle, frozen=True):
             rows.append(cut_row(row, self.width, glyphs.more))
         if not rows:
             rows.append(Text(f"  {_nothing(turn)}", look("dim")))
+        rows += self._pages(memory.pages_read)
         if turn.recalled_bytes:
             recalled = Text(f"  recalled {size(turn.recalled_bytes)} of earlier turns", look("dim"))
             rows.append(cut_row(recalled, self.width, glyphs.more))
@@ -100,6 +103,14 @@ class MemoryRows(PanelStyle, frozen=True):
         name = cut_path(clean(file.name), max(room, 8), glyphs.more)
         left = Text.assemble("  ", (glyphs.changed, look(role)), " ", (name, look("text")))
         return spread(left, mark, self.width, glyphs.more)
+
+    def _pages(self, pages: Sequence[str]) -> Iterator[Text]:
+        """The pages that were read: dim, since nothing of them is carried."""
+        for url in pages[:_MOST_PAGES]:
+            words = f"  read {clean(url.partition('://')[2] or url)}"
+            yield cut_row(Text(words, self.look("dim")), self.width, self.glyphs.more)
+        if (more := len(pages) - _MOST_PAGES) > 0:
+            yield Text(f"  read {counted(more, 'more page')}", self.look("dim"))
 
     def _kept(self, turn: TurnRow) -> list[Text]:
         kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged, PageRead, ToolResult, TurnMemory
 from keen_tui.frontends.tui.state.state import (
     Block,
     ReasoningBlock,
@@ -32,7 +32,8 @@ def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
     """A memory as the facts that it came from."""
     by_command = set(memory.by_command)
     files = (FileChanged(path=path, by_command=path in by_command) for path in memory.files_changed)
-    return (*files, *memory.failed_bash, *((CommandUnwatched(),) if memory.unwatched else ()))
+    pages = (PageRead(url=url) for url in memory.pages_read)
+    return (*files, *memory.failed_bash, *((CommandUnwatched(),) if memory.unwatched else ()), *pages)
 
 
 def utf8_bytes(text: str) -> int:

@@ -44,6 +44,7 @@ def memory_of(entries: Sequence[MemoryEntry], before: TurnMemory) -> TurnMemory:
         files_changed=files,
         by_command=tuple(path for path in before.by_command if path in files),
         unwatched=before.unwatched,
+        pages_read=before.pages_read,
         failed_bash=tuple(what for what in kept if isinstance(what, CommandFailed)),
         notes=tuple(what.text for what in kept if isinstance(what, Note)),
     )
