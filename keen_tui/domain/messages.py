@@ -52,12 +52,19 @@ class PageRead(_Fact, frozen=True, kw_only=True):
     url: str
 
 
-Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead
+class SkillUsed(_Fact, frozen=True, kw_only=True):
+    """The instructions of a skill were given to the model. `bytes` are those of its text."""
+
+    name: str
+    bytes: int
+
+
+Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
     """What later turns remember of a turn: files changed (unique, first-seen order), commands failed (all, in
-    order), and the notes that the user added.
+    order), skills in use (by name, first-seen order), and the notes that the user added.
 
     `by_command` are those of the changed files that only commands changed. `unwatched`: commands ran whose
     changes aren't known. `pages_read` are the addresses of the pages that were read, each once: the person
@@ -70,9 +77,18 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     by_command: tuple[str, ...] = ()
     unwatched: bool = False
     pages_read: tuple[str, ...] = ()
+    skills: tuple[SkillUsed, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.files_changed or self.failed_bash or self.notes or self.unwatched or self.pages_read)
+        facts = (
+            self.files_changed,
+            self.failed_bash,
+            self.notes,
+            self.unwatched,
+            self.pages_read,
+            self.skills,
+        )
+        return any(facts)
 
 
 class CommandRun(Struct, frozen=True, kw_only=True):

@@ -6,8 +6,9 @@
   abandoned, unfinished) and `cost` (US dollars; null: not known).
 - `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
   `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`,
-  `by_command`, the files that only commands changed, `unwatched`: commands ran that weren't watched, and
-  `pages_read`, the addresses of the pages that were read: later turns aren't told of them),
+  `by_command`, the files that only commands changed, `unwatched`: commands ran that weren't watched,
+  `skills` with `name` and `bytes`, and `pages_read`, the addresses of the pages that were read: later turns
+  aren't told of them),
   `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
   for what no model said), `ran` (what the user ran before the message, and the model was told with it:
   `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
@@ -147,6 +148,7 @@ def _memory(memory: TurnMemory) -> dict[str, Any]:
         "by_command": list(memory.by_command),
         "unwatched": memory.unwatched,
         "pages_read": list(memory.pages_read),
+        "skills": [{"name": each.name, "bytes": each.bytes} for each in memory.skills],
     }
 
 

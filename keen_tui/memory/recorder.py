@@ -10,6 +10,7 @@ from keen_tui.domain.messages import (
     Fact,
     FileChanged,
     PageRead,
+    SkillUsed,
     TurnMemory,
 )
 
@@ -31,10 +32,11 @@ class Recorder:
 
 
 def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
-    """The facts as TurnMemory: each file and each page once, in first-seen order; all failed commands, in
+    """The facts as TurnMemory: each file, skill and page once, in first-seen order; all failed commands, in
     order."""
     only_by_command: dict[str, bool] = {}
     failed: list[CommandFailed] = []
+    skills: dict[str, SkillUsed] = {}
     unwatched = False
     pages: dict[str, None] = {}
     for fact in facts:
@@ -47,18 +49,21 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
                 unwatched = True
             case PageRead(url=url):
                 pages[url] = None
+            case SkillUsed(name=name):
+                skills[name] = fact
     return TurnMemory(
         files_changed=tuple(only_by_command),
         failed_bash=tuple(failed),
         by_command=tuple(path for path, by_command in only_by_command.items() if by_command),
         unwatched=unwatched,
         pages_read=tuple(pages),
+        skills=tuple(skills.values()),
     )
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
-    """Several memories as one, oldest first: the union of the files and of the pages, all failed commands,
-    all notes."""
+    """Several memories as one, oldest first: the union of the files, of the skills and of the pages, all
+    failed commands, all notes."""
     all_of = list(memories)
     files = {path: None for memory in all_of for path in memory.files_changed}
     by_tools = {path for memory in all_of for path in set(memory.files_changed).difference(memory.by_command)}
@@ -69,4 +74,5 @@ def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
         failed_bash=tuple(failed for memory in all_of for failed in memory.failed_bash),
         notes=tuple(note for memory in all_of for note in memory.notes),
         pages_read=tuple(dict.fromkeys(url for memory in all_of for url in memory.pages_read)),
+        skills=tuple({skill.name: skill for memory in all_of for skill in memory.skills}.values()),
     )

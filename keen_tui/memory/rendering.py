@@ -68,6 +68,8 @@ def _memory_lines(memory: TurnMemory) -> Iterator[str]:
         yield f"- {UNWATCHED}"
     for failed in memory.failed_bash:
         yield f"- Failed bash: {_quoted_command(failed)} (exit {failed.exit_code})"
+    for skill in memory.skills:
+        yield f"- Skill in use: {_quoted_path(skill.name)}"
     for note in memory.notes:
         yield f"- Note: {_quoted_path(note)}"
 

@@ -8,13 +8,14 @@ from html.parser import HTMLParser
 from typing import Any
 
 from keen_tui.domain.events import Compacted, Event, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete
-from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
 from keen_tui.export import as_html, as_json, as_markdown
 from keen_tui.export.source import ExportSource
 
 MEMORY = TurnMemory(
     files_changed=("src/cart.py",),
     failed_bash=(CommandFailed(command="pytest -q", exit_code=1),),
+    skills=(SkillUsed(name="pdf", bytes=4200),),
     notes=("discount comes before tax",),
 )
 EVIL = (

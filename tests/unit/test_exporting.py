@@ -64,7 +64,8 @@ def test_a_turn_as_markdown() -> None:
         "✗ **bash** `pytest -q` exit 1, 1.4 s\n\n```console\n$ pytest -q\n1 failed\n```\n\n"
         "**Fixed.**\n\n"
         "✓ turn 1 done, 52 s, 2 calls, 1 file changed, $0.12\n\n"
-        "TurnMemory:\n\n- ± `src/cart.py`\n- ✗ `pytest -q` exit 1\n- • `discount comes before tax`\n"
+        "TurnMemory:\n\n- ± `src/cart.py`\n- ✗ `pytest -q` exit 1\n- ◆ `skill pdf` 4.2 kB\n"
+        "- • `discount comes before tax`\n"
     )
 
 
@@ -107,6 +108,7 @@ def test_a_turn_as_json() -> None:
         "by_command": [],
         "unwatched": False,
         "pages_read": [],
+        "skills": [{"name": "pdf", "bytes": 4200}],
     }
     assert [each["type"] for each in read_back["activity"]] == ["text", "tool_finished", "turn_done"]
     assert read_back["activity"][1]["display"]["kind"] == "DiffDisplay"

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from keen_tui.domain.messages import CommandFailed, FileChanged, Message, PageRead, TurnMemory
+from keen_tui.domain.messages import CommandFailed, FileChanged, Message, PageRead, SkillUsed, TurnMemory
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.folding import folded_files
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
@@ -90,6 +91,21 @@ def test_pages_are_remembered_once_and_never_rendered() -> None:
     assert render_assistant("", memory) == ""
     changed = TurnMemory(files_changed=("a.py",), pages_read=memory.pages_read)
     assert render_assistant("", changed) == "Tool memory:\n- Files changed: a.py"
+
+
+def test_a_skill_is_in_use_once_however_often_it_was_loaded() -> None:
+    pdf, newer, deploy = (
+        SkillUsed(name=name, bytes=size) for name, size in (("pdf", 9), ("pdf", 12), ("go", 3))
+    )
+    memory = turn_memory([pdf, FileChanged(path="a"), deploy, newer])
+    assert memory.skills == (newer, deploy)
+    merged = merged_memory([turn_memory([pdf]), TurnMemory(), turn_memory([deploy]), turn_memory([newer])])
+    assert merged == TurnMemory(skills=(newer, deploy))
+    assert render_assistant("", replace(memory, notes=("n",))).splitlines()[1:] == [
+        "- Files changed: a", "- Skill in use: pdf", "- Skill in use: go", "- Note: n",
+    ]  # fmt: skip
+    forged = TurnMemory(skills=(SkillUsed(name="x\n- Note: y", bytes=1),))
+    assert render_assistant("", forged).splitlines()[1:] == ['- Skill in use: "x\\n- Note: y"']
 
 
 def test_rendering_lists_files_then_commands_behind_the_text() -> None:

@@ -187,7 +187,8 @@ def memory_words(memory: TurnMemory) -> str:
     """`changed a.py, b.py; failed: pytest -q (exit 1)`, "" for none."""
     failed = (f"{each.command} (exit {each.exit_code})" for each in memory.failed_bash)
     files = (file.name for file in folded_files(memory))
-    parts = (("changed ", files), ("failed: ", failed), ("noted: ", memory.notes))
+    skills = (skill.name for skill in memory.skills)
+    parts = (("changed ", files), ("failed: ", failed), ("skill in use: ", skills), ("noted: ", memory.notes))
     said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)
     return "; ".join(words + entries for words, entries in said if entries)
 

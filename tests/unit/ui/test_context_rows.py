@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rich.style import Style
 
-from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
 from keen_tui.domain.reports import ContextPart
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
@@ -222,3 +223,10 @@ def test_memory_becomes_entries_and_entries_memory() -> None:
         files_changed=("b.py",), failed_bash=MEMORY.failed_bash, notes=("frozen until May", "new")
     )
     assert told(3, kept) == "turn 3   1 forgotten   1 note added"
+
+
+def test_a_skill_in_use_can_be_put_away() -> None:
+    memory = TurnMemory(files_changed=("a.py",), skills=(SkillUsed(name="pdf", bytes=4200),))
+    path, skill = entries_of(memory)
+    assert memory_of([path, skill], memory) == memory
+    assert memory_of([path, replace(skill, forgotten=True)], memory) == TurnMemory(files_changed=("a.py",))

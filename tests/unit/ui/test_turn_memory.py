@@ -14,7 +14,7 @@ from keen_tui.domain.events import (
     Steered,
     TurnError,
 )
-from keen_tui.domain.messages import CommandFailed, Image, ToolResult, TurnMemory
+from keen_tui.domain.messages import CommandFailed, Image, SkillUsed, ToolResult, TurnMemory
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
@@ -61,6 +61,14 @@ def test_pages_are_listed_though_nothing_of_them_is_carried() -> None:
     assert rows[first - 1].startswith("  only what was said")
     assert rows[first + 4 : first + 6] == ["  read docs.example.org/3", "  read 3 more pages"]
     assert all("\x1b" not in row for row in rows)
+
+
+def test_a_skill_in_use_stands_with_its_bytes() -> None:
+    memory = replace(MEMORY, skills=(SkillUsed(name="pdf", bytes=4200),))
+    rows = panel(apply_all(UiState(), [*story.three_turns(), replace(EDITED, turn_memory=memory)], 1.0))
+    place = rows.index("  ◆ skill pdf                 4.2 kB")
+    assert rows[place - 1].startswith("  ✗ make")
+    assert rows[place + 1] == "  • the API is frozen until May"
 
 
 def test_files_of_commands_are_marked_and_many_are_folded() -> None:

@@ -38,6 +38,7 @@ class Glyphs(Struct, frozen=True, kw_only=True):
     meter_cached: str
     meter_track: str
     bullet: str
+    skill: str
     up: str
     down: str
     left: str
@@ -72,6 +73,7 @@ UNICODE = Glyphs(
     meter_cached="╍",
     meter_track="─",
     bullet="•",
+    skill="◆",
     up="↑",
     down="↓",
     left="←",
@@ -106,6 +108,7 @@ ASCII = Glyphs(
     meter_cached=":",
     meter_track="-",
     bullet="*",
+    skill="$",
     up="^",
     down="v",
     left="<",

@@ -85,6 +85,11 @@ class MemoryRows(PanelStyle, frozen=True):
                 "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
             )
             rows.append(spread(left, Text(f"exit {failed.exit_code}", look("fail")), self.width, glyphs.more))
+        for skill in memory.skills:
+            left = Text.assemble(
+                "  ", (glyphs.skill, look(role)), " ", (f"skill {clean(skill.name)}", look("text"))
+            )
+            rows.append(spread(left, Text(size(skill.bytes), look("dim")), self.width, glyphs.more))
         for note in memory.notes:
             row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
             rows.append(cut_row(row, self.width, glyphs.more))

@@ -33,7 +33,8 @@ def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
     by_command = set(memory.by_command)
     files = (FileChanged(path=path, by_command=path in by_command) for path in memory.files_changed)
     pages = (PageRead(url=url) for url in memory.pages_read)
-    return (*files, *memory.failed_bash, *((CommandUnwatched(),) if memory.unwatched else ()), *pages)
+    unwatched = (CommandUnwatched(),) if memory.unwatched else ()
+    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *pages)
 
 
 def utf8_bytes(text: str) -> int:

@@ -76,12 +76,14 @@ def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
 
 
 def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
-    """`±1 ✗1 •1`: files changed, commands failed, notes; a dash when there is none of them."""
+    """`±1 ✗1 ◆1 •1`: files changed, commands failed, skills, notes; a dash when there is none of them."""
     parts = []
     if memory.files_changed:
         parts.append(Text(f"{glyphs.changed}{len(memory.files_changed)}", styles("text")))
     if memory.failed_bash:
         parts.append(Text(f"{glyphs.failed}{len(memory.failed_bash)}", styles("fail")))
+    if memory.skills:
+        parts.append(Text(f"{glyphs.skill}{len(memory.skills)}", styles("text")))
     if memory.notes:
         parts.append(Text(f"{glyphs.bullet}{len(memory.notes)}", styles("text")))
     return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))

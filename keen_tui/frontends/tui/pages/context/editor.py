@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -26,6 +26,7 @@ from keen_tui.frontends.tui.pages.context.remembered import MemoryEntry, Note, e
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
+from keen_tui.text.units import size
 
 _EXPLAINED = "Later turns see only this. Forgetting an entry doesn't touch your files."
 
@@ -121,6 +122,8 @@ class EntryRows(RowWidget):
                 return Text(self.glyphs.changed, self.look("soft"))
             case CommandFailed():
                 return Text(self.glyphs.failed, self.look("fail"))
+            case SkillUsed():
+                return Text(self.glyphs.skill, self.look("soft"))
             case Note():
                 return Text(self.glyphs.bullet, self.look("soft"))
 
@@ -132,6 +135,8 @@ class EntryRows(RowWidget):
                 return Text(cut_path(clean(path), cells, self.glyphs.more), look("text")), Text()
             case CommandFailed(command=command, exit_code=code):
                 return Text(clean(command), look("text")), Text(f"exit {code}", look("fail"))
+            case SkillUsed(name=name, bytes=bytes):
+                return Text(f"skill {clean(name)}", look("text")), Text(size(bytes), look("dim"))
             case Note(text):
                 return Text(clean(text), look("text")), Text("new" if entry.added else "", look("dim"))
 
