@@ -1,6 +1,7 @@
-"""Compaction: the model summarises the conversation, TurnMemory is carried over as it is.
+"""Compaction: the model summarises the conversation; TurnMemory is kept as it is.
 
-A one-shot call: it neither injects nor saves pending state. Nothing changes unless a whole summary came.
+This is a one-shot call: it neither injects nor saves pending state. Without a complete summary nothing
+changes.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ async def compact(
     *,
     automatic: bool = False,
 ) -> Compacted | CompactionFailed:
-    """Summarise the `answered` messages, which `past` begins with, and publish what became of it.
+    """Summarise the `answered` messages, with which `past` begins, and publish the result.
 
     Never raises: cancelling the task ends it as interrupted.
     """
@@ -89,10 +90,10 @@ async def compact(
 
 
 async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted) -> str:
-    """The summary; shorter messages are sent where all of them are too long for the model.
+    """The summary. If the messages are too long for the model, shortened ones are sent.
 
     Raises:
-        ProviderError: no whole summary came.
+        ProviderError: no complete summary came.
     """
 
     async def asked_with(request: StepRequest) -> str:
@@ -106,7 +107,7 @@ async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: Com
 
 
 def _requests(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> Iterator[StepRequest]:
-    """The same question, each time with shorter messages in front of it, as long as any can be cut."""
+    """The same question after messages that get shorter each time, while any can be cut."""
     previous: StepRequest | None = None
     for limit in TEXT_LIMITS:
         request = _request(*_cut(old, policy, limit), setup, focus)
@@ -136,7 +137,7 @@ def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
 
 
 def _request(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> StepRequest:
-    """The conversation as requests carry it, the question behind it, tools only where calls are replayed."""
+    """The conversation as requests carry it, then the question; tools only if calls are replayed."""
     prompt = f"{_PROMPT}\n\nGive special weight to this: {focus}" if focus else _PROMPT
     question = Message(role="user", text=prompt, turn=0, by_program=True)
     asked = Past((*old.messages, question), old.steps)
@@ -148,7 +149,7 @@ def _request(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> S
 async def _reply(
     request: StepRequest, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted
 ) -> StepReply:
-    """The reply to the request, tried again as often as the policy of retries allows."""
+    """The reply to the request, which is retried as often as the policy allows."""
 
     async def call() -> StepReply:
         setup.publish(start)
@@ -171,8 +172,8 @@ async def _reply(
 
 
 def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, MemoryPolicy]:
-    """The messages with their texts cut and without any steps, under the policy that sends their TurnMemory
-    in the place of those."""
+    """The messages with shortened texts and no steps, under the policy that sends their TurnMemory instead of
+    steps."""
     if limit is None:
         return old, policy
     return Past(tuple(_shortened(message, limit) for message in old.messages)), policy_of("summary")

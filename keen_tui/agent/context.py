@@ -1,4 +1,4 @@
-"""What the next request holds, part by part, under each policy: made by what builds the requests."""
+"""The parts of the next request under each policy, made by the code that builds requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IMAGE_DATA = r'("(?:url|image_url|data)": "(?:data:image/)?[A-Za-z0-9+/;,]{40})
 
 
 class _ContextRow(Struct, frozen=True):
-    """A row of the view as one policy fills it; rows of the same key stand beside each other."""
+    """A row of the view under one policy; rows with the same key stand side by side."""
 
     kind: ContextKind
     turn: int
@@ -57,8 +57,8 @@ def report(
     window: int | None,
     bytes_per_token: float,
 ) -> ContextReport:
-    """The next request under each policy. `draft` is the message that would be sent, "" for none yet; what
-    the user ran goes with it."""
+    """The next request under each policy. `draft` is the message to send, "" for none yet; the commands that
+    the user ran go with it."""
     going = with_draft(past, draft)
     traces = pending.traces if pending else ()
     requests = [step_request(going, traces, policy_of(name), setup, setup.toolbox.specs) for name in POLICIES]
@@ -107,7 +107,7 @@ def next_sizes(past: Past, pending: PendingState | None, policy: PolicyName, set
 
 
 def _pieces_bytes(request: StepRequest, setup: TurnSetup) -> int:
-    """Bytes of what differs between policies: the system prompt, the tools, and each part as it is sent."""
+    """The bytes of what differs between policies: the system prompt, the tools, and each sent part."""
     tools = sum(
         _json_bytes(tool.name + tool.description) + native_bytes([tool.parameters]) for tool in request.tools
     )
@@ -130,7 +130,7 @@ _ORDER: tuple[ContextKind, ...] = (
 
 
 def _place(key: _Key) -> tuple[int, int]:
-    """What stays comes first, then turn by turn with its pending trace behind it, draft and frame last."""
+    """First what stays the same, then each turn with its pending trace, then the draft and the frame."""
     kind, turn = key
     if kind in ("compacted", "turn", "pending"):
         return 2 * turn + (kind == "pending"), _ORDER.index(kind)
@@ -138,7 +138,7 @@ def _place(key: _Key) -> tuple[int, int]:
 
 
 class _Column:
-    """One policy's request, taken apart."""
+    """The parts of one policy's request."""
 
     def __init__(self, request: StepRequest, setup: TurnSetup, past: Past) -> None:
         body = setup.provider.body(request)
@@ -204,7 +204,7 @@ def _readable(part: Part) -> str:
 
 
 def _readable_message(message: NativeMessage) -> str:
-    """The message as JSON, of an image its beginning only."""
+    """The message as JSON, with only the beginning of each image."""
     return re.sub(_IMAGE_DATA, r"\1…", json.dumps(message, ensure_ascii=False, indent=2))
 
 
@@ -217,7 +217,7 @@ def _readable_step(step: ToolStep) -> str:
 
 
 def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pending: bool) -> str:
-    """What of the turn is not sent: its calls, where the policy does not replay them."""
+    """What isn't sent of the turn: its calls, if the policy doesn't replay them."""
     steps = past.steps.get(parts[0].turn, ()) if kind == "turn" and not is_pending else ()
     calls = [result for step in steps for _, result in step.calls]
     if not calls or any(isinstance(part, PastStep) for part in parts):
@@ -229,7 +229,7 @@ def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pendin
 
 
 def _includes(parts: Sequence[Part], past: Past) -> str:
-    """What came with the results that are sent: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
+    """What the sent results include: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
     if not any(isinstance(part, PastStep | NativeTrace) for part in parts):
         return ""
     results = _results(past, parts[0].turn)
@@ -257,7 +257,7 @@ def _json_bytes(text: str) -> int:
 
 
 def with_draft(past: Past, draft: str = "") -> Past:
-    """The past with the message that would be sent, "" for none; what the user ran goes with it."""
+    """The past with the message to send, "" for none; the commands that the user ran go with it."""
     if not (draft.strip() or past.ran):
         return past
     message = Message(role="user", text=draft, turn=DRAFT_TURN, ran=past.ran)
@@ -267,7 +267,7 @@ def with_draft(past: Past, draft: str = "") -> Past:
 def _named(
     kind: ContextKind, turn: int, titles: Mapping[int, str], pending: PendingState | None, instructions: str
 ) -> tuple[str, str]:
-    """Title and label of a row."""
+    """The title and the label of a row."""
     match kind:
         case "system":
             return "system prompt", ""
@@ -288,7 +288,7 @@ def _named(
 
 
 def _titles(past: Past) -> dict[int, str]:
-    """The first line of what the user said first, by turn."""
+    """The first line of each turn's first message, by turn."""
     titles: dict[int, str] = {}
     for message in past.messages:
         if message.role == "user" and not message.by_program:

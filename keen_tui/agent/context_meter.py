@@ -1,4 +1,4 @@
-"""How much of the context window is taken: by the running turn, or between turns by the next request."""
+"""How full the context window is: with the running turn, or between turns with the next request."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _CHANGES_NEXT_REQUEST = (
 
 
 class ContextMeter:
-    """Publishes `ContextMeasured`. It is silent until `start`, so that a front end without a meter pays
-    nothing for it.
+    """Publishes `ContextMeasured`. It does nothing until `start`, so that a front end without a meter pays
+    nothing.
 
     Args:
         size: how many tokens a request is.
@@ -78,15 +78,15 @@ class ContextMeter:
         self._reached = 0
 
     def start(self) -> None:
-        """Publish from now on, first of the next request."""
+        """Publish from now on, beginning with the next request."""
         self._is_on = True
         self._refresh()
 
     async def measure_first(
         self, past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, setup: TurnSetup
     ) -> int:
-        """Measure the first request of a turn, which is sent next, in a thread: that of a long session takes
-        a while. Returns its tokens."""
+        """Measure the first request of a turn before it is sent, in a thread, because a long session takes a
+        while. Returns its tokens."""
         measured = await asyncio.to_thread(measured_request, past, traces, policy, setup)
         self.size.expect(measured)
         tokens = self.size.tokens(measured)
@@ -94,7 +94,7 @@ class ContextMeter:
         return tokens
 
     def note(self, event: Event) -> None:
-        """Go on by what happens in the session."""
+        """Update the measure with this event."""
         match event:
             case Usage() if event.turn:
                 if (used := tokens_reached(event)) is not None:
@@ -117,7 +117,7 @@ class ContextMeter:
             self._beside(self._measure())
 
     async def _measure(self) -> None:
-        """Measure until nothing has changed meanwhile. A turn that begins measures its own request."""
+        """Measure again if something changed meanwhile. A turn that begins measures its own request."""
         try:
             while self._is_stale and (measure := self._next_request()):
                 self._is_stale = False
@@ -132,6 +132,6 @@ class ContextMeter:
 
 
 def tokens_reached(usage: Usage) -> int | None:
-    """What a turn holds after a step: its request and its reply. None where nothing was reported."""
+    """The tokens of a turn after a step: its request and its reply. None if nothing was reported."""
     sent = usage.tokens.input_tokens
     return None if sent is None else sent + (usage.tokens.output_tokens or 0)

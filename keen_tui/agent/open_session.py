@@ -1,4 +1,4 @@
-"""What belongs to the one session that is open. Opening another puts one value in the place of one."""
+"""What belongs to the open session. Opening another session replaces this one value."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from keen_tui.memory.projection import Projector
 
 
 class OpenSession(Struct, kw_only=True):
-    """The conversation with what its next turn goes on from: `attempt` is the number of the newest turn's
-    last attempt, `failed_seconds` what attempts at it took that kept nothing. `setup` is what its turns work
+    """The conversation, and what its next turn continues from: `attempt` is the number of the newest turn's
+    last attempt, `failed_seconds` the time of its attempts that kept nothing. `setup` is what its turns work
     with."""
 
     setup: TurnSetup
@@ -33,12 +33,12 @@ class OpenSession(Struct, kw_only=True):
 
     @property
     def pending(self) -> PendingState | None:
-        """What incomplete turns left, waiting for retry or discard."""
+        """The pending state of incomplete turns, until retry or discard."""
         return self.setup.provider.pending
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether the newest turn is not done: there is something to retry or discard."""
+        """Whether the newest turn isn't done, so that it can be retried or discarded."""
         return bool(self.conversation.unanswered)
 
 
@@ -54,12 +54,12 @@ class SessionState(Struct, kw_only=True):
 
     @property
     def context_window(self) -> int | None:
-        """Tokens that the model takes in all, or None when that is not known."""
+        """The model's context window in tokens, or None if it isn't known."""
         return self.info.context_window if self.info else None
 
     @property
     def most_tokens(self) -> float:
-        """A request that is larger makes room first; 0: none does."""
+        """The most tokens of a request; before a larger one the conversation is summarised. 0: no limit."""
         return (self.context_window or 0) * self.compact_at / 100
 
 
@@ -95,14 +95,14 @@ def _newest_attempt(past: Sequence[Event]) -> int:
 
 
 def _failed_seconds(past: Sequence[Event]) -> float:
-    """What the attempts at the newest turn took, where it has failed and kept nothing."""
+    """The time of the attempts at the newest turn if it failed and kept nothing."""
     ends = (event for event in reversed(past) if isinstance(event, EndEvent | TurnStarted | MessageTakenBack))
     newest = next(ends, None)
     return newest.seconds if isinstance(newest, TurnError) else 0.0
 
 
 def newest_todos(past: Sequence[Event]) -> tuple[TodoItem, ...]:
-    """The todo list as a session left it."""
+    """The to-do list as the session left it."""
     for event in reversed(past):
         if isinstance(event, ToolFinished) and isinstance(event.result.display, TodoDisplay):
             return event.result.display.items

@@ -1,4 +1,4 @@
-"""A saved session played again on a bus. It is watched as one at work is, and has no controls."""
+"""Plays a saved session again on a bus. A replay has no controls."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _PIECE = 24
 
 
 class Playback:
-    """A replay: the events of a saved session, and what a front end reads of a session.
+    """A replay: publishes the events of a saved session; front ends see it like any session.
 
     Args:
-        speed: 2 is twice as fast as it was, 0 is all at once.
+        speed: 2 is twice as fast as the original, 0 is everything at once.
     """
 
     queue: tuple[str, ...] = ()
@@ -61,9 +61,9 @@ class Playback:
         self._hurry = asyncio.Event()
 
     async def play(self) -> None:
-        """Publish everything, with pauses as they were. `stop` has the rest at once.
+        """Publish everything, with the original pauses. After `stop` the rest comes at once.
 
-        A turn that the end of its program cut off is shown as interrupted; nothing is abandoned here.
+        A turn that was cut off by the end of its program is shown as interrupted; nothing is abandoned.
         """
         records = self._saved.records
         at_once = not self._speed
@@ -76,8 +76,7 @@ class Playback:
         self.bus.publish(SessionRestored(skipped=self._saved.skipped))
 
     async def _played(self, records: Sequence[Record]) -> int:
-        """Publish what happened at its own pace, until the rest shall come at once; gives how many records
-        were played."""
+        """Publish records with the original pauses until `stop`; returns how many were played."""
         for played, (record, pause) in enumerate(_with_pauses(records)):
             if self._hurry.is_set():
                 return played
@@ -115,7 +114,7 @@ def _with_pauses(records: Sequence[Record]) -> Iterator[tuple[Record, float]]:
 
 
 def _pieces(event: Event) -> Sequence[Event]:
-    """Text as it streamed, in small pieces; with the usage of a step what its turn had reached."""
+    """Text in small pieces, as it streamed; and after the usage of a step, the size of its turn."""
     match event:
         case TextDelta(text=text):
             starts = range(0, len(text), _PIECE)

@@ -1,4 +1,4 @@
-"""What a session finds around it: what commands run in, and files that were kept back undecided."""
+"""What a session finds at its start: the sandbox for commands, and files that were kept back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keen_tui.tools.toolbox import Toolbox
 
 
 class Surroundings:
-    """Looked at once the first request need not wait for it; what was found is published."""
+    """Finds them out when the first request no longer has to wait for it, and publishes the result."""
 
     def __init__(self, toolbox: Toolbox, publish: Callable[[Event], None]) -> None:
         self._toolbox = toolbox
@@ -21,22 +21,22 @@ class Surroundings:
         self._sandbox = ""
 
     async def report_sandbox(self) -> None:
-        """Find out what commands will run in."""
+        """Find the sandbox for commands."""
         found = await self._toolbox.sandbox.found()
         name = found.sandbox.name if found.sandbox else ""
         self._sandbox = found.description
         self._publish(SandboxFound(name=name, reason=found.sentence))
 
     async def report_kept_back(self) -> None:
-        """Say once which files were kept back by a program that ended before anybody decided about them."""
+        """Tell the user once which files were kept back by a program that ended before anybody decided."""
         for sentence in await asyncio.to_thread(self._toolbox.undecided_files):
             self._publish(Notice(turn=0, text=sentence))
 
     async def missing_sandbox(self) -> str:
-        """Why commands have no sandbox here; "" where they have one, or where the user turned it off."""
+        """Why commands have no sandbox here; "" if they have one, or if the user turned it off."""
         found = await self._toolbox.sandbox.found()
         return "" if found.sandbox else found.reason
 
     def added_to(self, permitted: Permitted) -> Permitted:
-        """What was allowed or forbidden, with what is known of the sandbox and of files kept back."""
+        """What was allowed or forbidden, with the sandbox and the files that were kept back added."""
         return replace(permitted, sandbox=self._sandbox, kept_back=self._toolbox.kept_back)

@@ -1,4 +1,4 @@
-"""A session's title, by the model: asked for once, after the first turn that is done."""
+"""Asks the model for a session's title, once, after its first turn is done."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Titler:
     """Reads the session's bus, and names the session when its first turn is done.
 
     Args:
-        wanted: "remote" leaves models on this machine alone: another request would cost them what they
-            have read of the conversation.
-        name: gives the session that has this id a title.
+        wanted: "remote" doesn't ask models on this machine: after another request they would have to read
+            the conversation again.
+        name: gives the session with this id a title.
     """
 
     def __init__(self, session: Session, wanted: Titles, name: Callable[[str, str], Awaitable[None]]) -> None:
@@ -51,7 +51,7 @@ class Titler:
         self._reading = asyncio.create_task(self._read(session.bus.subscribe()), name="titles")
 
     async def close(self) -> None:
-        """Ask no more. A title that has come is written down."""
+        """Stop asking. A title that has arrived is saved."""
         self._stop_asking()
         self._reading.cancel()
         if self._naming:
@@ -85,7 +85,7 @@ class Titler:
             self._asking = None
 
     async def _ask(self, session_id: str) -> None:
-        """Without a title the first words of the session go on to stand for it."""
+        """Ask. If no title comes, lists go on to show the session's first words."""
         beginning = self._session.conversation[:2]
         said = (f"{message.role}: {message.text[:_MOST_ASKED]}" for message in beginning)
         try:
@@ -106,6 +106,6 @@ class Titler:
 
 
 def as_title(answer: str) -> str:
-    """A model's answer as a title: one line without what models put around it, "" where nothing is left."""
+    """A model's answer as a title: one line, without quotes and the like; "" if nothing is left."""
     title = clean(first_line(answer)).strip(_AROUND)
     return title if len(title) <= _MOST_CELLS else f"{title[:_MOST_CELLS].rstrip()}…"

@@ -1,4 +1,4 @@
-"""The changes of a session's turns, as they stand against the disk, and taking them back."""
+"""The changes that a session's turns made, compared with the disk, and how to undo them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGEST_COMPARED = 50_000_000
 
 
 class TurnBackup:
-    """What the tools keep things with: it adds the turn at work. Without a session nothing is kept."""
+    """The backup that tools use: it adds the running turn's number. Without a session it keeps nothing."""
 
     def __init__(self) -> None:
         self.checkpoints: Checkpoints | None = None
@@ -32,7 +32,7 @@ class TurnBackup:
     def keep(
         self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
     ) -> None:
-        """The file is about to be changed, as `tools.base.Backup` says."""
+        """Save a file that is about to be changed (`tools.base.Backup`)."""
         if self.checkpoints:
             self.checkpoints.keep(self.turn(), path, name, before, after, mode)
 
@@ -42,21 +42,21 @@ class TurnBackup:
             self.checkpoints.record(self.turn(), changes)
 
     def withdraw(self, path: Path) -> None:
-        """The change that was kept last for this path was not made after all."""
+        """Withdraw the last change of this path, which wasn't made after all."""
         if self.checkpoints:
             self.checkpoints.withdraw(path)
 
     def new_output_file(self) -> Path | None:
-        """A file for output that is too long for a result."""
+        """A new file for output that is too long for a result."""
         return self.outputs.new(self.turn()) if self.outputs else None
 
     def is_output(self, path: Path) -> bool:
-        """Whether the path, with its symlinks resolved, is a file of output of this session."""
+        """Whether the path, with its symlinks resolved, is an output file of this session."""
         return self.outputs is not None and self.outputs.holds(path)
 
 
 class TurnChanges:
-    """What the edits of turns changed. Everything here reads the disk: call it in a thread."""
+    """What turns changed. Every method reads the disk: call it in a thread."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self._checkpoints = checkpoints
@@ -75,9 +75,9 @@ class TurnChanges:
         return newest
 
     def changes(self, turn: int) -> Changes:
-        """The files that a turn, or the WHOLE_SESSION, changed. Raises as `turn_meant` does.
+        """The files that a turn, or the WHOLE_SESSION, changed. Raises like `turn_meant`.
 
-        Its title, and which commands couldn't be watched, are not known here.
+        The title of the turn, and which commands couldn't be watched, aren't known here.
         """
         number = self.turn_meant(turn)
         files = self._checkpoints.changes(number)
@@ -89,11 +89,11 @@ class TurnChanges:
         )
 
     def undo(self, turn: int) -> TakenBack:
-        """Put the files of one turn back to what they were before it, whoever changed them since.
+        """Restore the files of one turn to their state before it, whoever changed them since.
 
         Raises:
             SessionRefused: it is undone already, or changed no file. StorageFailed: what was kept can't
-                be read. What goes wrong with a single file is in `problems` instead.
+                be read. Problems with single files are in `problems` instead.
         """
         number = self.turn_meant(turn)
         if self._checkpoints.is_undone(number):
@@ -114,8 +114,7 @@ def _versions(file: KeptFile) -> FileVersions:
 
 
 def _changed_since(file: KeptFile) -> bool:
-    """Whether the file is neither what the change made of it nor what it was before, as far as that is
-    known."""
+    """Whether the file is neither as the change left it nor as it was before, as far as that is known."""
     if file.after_hash and file.after_hash.startswith(UNKNOWN):
         return False
     try:

@@ -1,4 +1,4 @@
-"""A command of the user's own, from its start to its end."""
+"""Runs a command of the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keen_tui.system.threads import in_thread_to_the_end
 
 
 async def run_own_command(turn: int, command: str, setup: TurnSetup) -> None:
-    """Run it and publish what comes of it. `turn` is the newest turn. Cancelling stops the command."""
+    """Run the command and publish its output and its end. `turn` is the newest turn. Cancelling stops it."""
     call_id = f"shell-{secrets.token_hex(4)}"
     watch = setup.toolbox.watch
     if watch:

@@ -1,4 +1,4 @@
-"""The conversation: lines go to the session, what happens there is told, and what is asked is answered."""
+"""The conversation: passes lines to the session, tells what happens there, and asks its questions."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class LineFrontEnd:
         return len(self._stats.turns)
 
     async def run(self) -> None:
-        """Hold it until the person leaves. The session is left open."""
+        """Run it until the person leaves. The session stays open."""
         self._batches = batches = self._session.bus.subscribe()
         if self._setup.history:
             await self._setup.history.begin()
@@ -111,7 +111,7 @@ class LineFrontEnd:
             task.result()
 
     def press(self, typed: Typed) -> None:
-        """Something was typed."""
+        """Take an input of the person."""
         self._heard += 1
         match typed.kind:
             case "line" if typed.begun_before:
@@ -134,13 +134,13 @@ class LineFrontEnd:
         self._prompt(anew=True)
 
     def show_guide(self, text: str) -> None:
-        """Words that explain what happens, as the tour has them."""
+        """Print an explanation, for example of the tour."""
         lines = [f"Guide: {line}" for line in text.split("\n") if line]
         asyncio.get_running_loop().call_soon(lambda: self._printer.say(*lines))  # behind what it explains
         self._prompt_soon()
 
     def suggest(self, text: str) -> None:
-        """Put `text` into the next line, unless something was begun there."""
+        """Put `text` into the next line, unless it was begun already."""
         self._draft = text if "\n" not in text else ""
         self._prompt(anew=True)
 
@@ -229,12 +229,12 @@ class LineFrontEnd:
             self._keep_sentence(typed.text)
 
     def _keep_sentence(self, text: str) -> None:
-        """Offer what was typed at a question and does not answer it again as the next message."""
+        """Offer a text that was typed at a question, but doesn't answer it, as the next message."""
         if " " in text.strip() and "\n" not in text:
             self._draft = text
 
     def _is_call_beside(self, text: str) -> bool:
-        """Whether a line that stands in the place of an answer is a command: not while one asks itself."""
+        """Whether a line that was typed instead of an answer is a command. While a command asks, it isn't."""
         asked = self._questions.asked
         is_own = self._doing is not None or (asked is not None and asked.hidden)
         is_call = self._slash.called(text) is not None
@@ -252,7 +252,7 @@ class LineFrontEnd:
             self._prompt(anew=True)
 
     def _interrupt(self, typed: str) -> None:
-        """Put away what is written; else stop what goes on; the second time leave."""
+        """Clear the line; if it is empty, stop what runs; the second time leave."""
         if typed.strip() and not self._session.running:
             self._printer.say("Cleared. The up arrow brings it back.")
             return
@@ -285,7 +285,7 @@ class LineFrontEnd:
             self._setup.prompts.keep_draft(text)
 
     def _do_beside(self, handler: Awaitable[None]) -> None:
-        """Do it beside what the lines ask for; what is refused is told."""
+        """Do it beside other input. Prints why if it is refused."""
 
         async def done() -> None:
             with refusal_told(self._printer):
@@ -296,11 +296,11 @@ class LineFrontEnd:
         task.add_done_callback(lambda _: self._asking.pop(task.get_name(), None))
 
     def _prompt_soon(self) -> None:
-        """Ask for a line behind all that is about to be told."""
+        """Ask for a line after everything that is about to be printed."""
         asyncio.get_running_loop().call_soon(self._prompt)
 
     def _prompt(self, *, anew: bool = False) -> None:
-        """Ask for a line, where another one is wanted than before or something was told since."""
+        """Ask for a line if a different one is wanted now, or if something was printed since."""
         if self._printer.is_gone:
             self._over.set()
         asked = self._questions.asked

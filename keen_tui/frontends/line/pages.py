@@ -1,4 +1,4 @@
-"""Pages that commands show, in lines."""
+"""Prints the pages that commands show."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _HELP: Final = (
 
 
 async def show_page(ui: LineUi, page: Page) -> None:
-    """Tell this page, and ask what it offers. Raises KeenError with a sentence."""
+    """Print this page, and ask what it offers. Raises KeenError with a sentence."""
     match page:
         case HelpPage():
             ui.printer.read(_help(ui.slash))
@@ -81,7 +81,7 @@ def _help_line(offered: Offered) -> str:
 
 
 def _usage(stats: SessionStats) -> Iterator[str]:
-    """What was used, turn by turn and in all."""
+    """What each turn used, and all of them together."""
     whole = NOTHING
     for turn, spent in sorted(stats.spent.items()):
         took = f", {duration(stats.seconds[turn])}" if turn in stats.seconds else ""
@@ -102,7 +102,7 @@ def _figures(spent: Spent) -> str:
 
 
 def _next_request(report: ContextReport) -> Iterator[str]:
-    """What the next request holds, part by part."""
+    """The parts of the next request."""
     place = POLICIES.index(report.policy)
     yield f"The next request, under the memory policy {report.policy}:"
     for part in report.parts:
@@ -134,7 +134,7 @@ def _input_cost(reuse: CacheReuse) -> str:
 
 
 def _changes(page: ChangesPage) -> Iterator[str]:
-    """What was changed, line by line."""
+    """The changed lines of each file."""
     whose = f"turn {page.changes.turn}" if page.changes.turn else "this session"
     yield f"Changes of {whose}: {counted(len(page.files), 'file')}."
     for file in page.files:

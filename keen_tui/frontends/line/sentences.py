@@ -1,4 +1,4 @@
-"""What happens in a session, each in sentences that can be listened to."""
+"""Sentences about what happens in a session, for reading aloud."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def tool_begins(event: ToolStarted) -> str:
 
 
 def tool_ends(event: ToolFinished) -> Iterator[str]:
-    """How a call ended; of one that failed the end of its output too."""
+    """How a call ended, and if it failed, the end of its output."""
     result = event.result
     yield f"Tool {tool_label(event.name)} {_outcome(result)}."
     yield from _changed(result)
@@ -121,7 +121,7 @@ def tries_again(event: RetryScheduled) -> str:
 
 
 def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
-    """How the turn ended and what can be done now. `lost_words`: a reply was still coming."""
+    """How the turn ended, and what the user can do now. `lost_words`: a reply was still arriving."""
     match event:
         case TurnDone():
             yield _done(event)
@@ -210,6 +210,6 @@ def compaction_words(event: CompactionEvent) -> str | None:
 
 
 def queue_words(waiting: int) -> str:
-    """What is said of messages that wait for a turn that is done."""
+    """A sentence about the messages that wait for the end of a turn."""
     waits = counted(waiting, "message waits", "messages wait")
     return f"{waits} in the queue until a turn is done."

@@ -1,4 +1,4 @@
-"""What front ends ask of the rest of the program. They are handed it, and know no provider and no tool."""
+"""The rest of the program as front ends see it. They are given it, and know no provider and no tool."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from keen_tui.settings.custom_commands import CustomCommand
 
 
 class WatchedSession(Protocol):
-    """A session as front ends watch it: its events and its current state. It is at work, or a replay."""
+    """A session as front ends see it: its events and its current state. It may be a replay."""
 
     @property
     def bus(self) -> EventBus:
@@ -48,7 +48,7 @@ class WatchedSession(Protocol):
 
     @property
     def effort(self) -> str:
-        """How hard it should reason, "" for its own default."""
+        """The reasoning effort; "" for the model's default."""
 
     @property
     def mode(self) -> Mode:
@@ -72,7 +72,7 @@ class WatchedSession(Protocol):
 
     @property
     def context_window(self) -> int | None:
-        """Tokens that the model takes in all, or None when that is not known."""
+        """The model's context window in tokens, or None if it isn't known."""
 
     @property
     def queue(self) -> tuple[str, ...]:
@@ -86,33 +86,33 @@ class WatchedSession(Protocol):
 
 
 class SessionControls(Protocol):
-    """What a session at work can be told to do, and asked about its next request. A replay has none of it.
+    """The commands that a session takes, and what it knows of its next request. A replay has none.
 
-    Only `context`, `next_sizes` and `take_back` wait; everything else returns at once.
+    Only `context`, `next_sizes` and `take_back` wait; all others return at once.
     """
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
-        """Load in a thread what the first request needs, and do `then` there."""
+        """Load what the first request needs in a thread, then call `then` there."""
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs."""
 
     def steer(self, text: str = "") -> None:
-        """Send a message into the running turn, at its next tool boundary; "" for the oldest that is queued.
-        Where no turn runs, start one."""
+        """Send a message with the next tool results of the running turn; "" sends the oldest queued one. If
+        no turn runs, start one."""
 
     def withdraw_queued(self) -> str | None:
-        """Take the newest queued message back; None where none is queued."""
+        """Take back the newest queued message; None if none is queued."""
 
     def retry(self) -> None:
-        """Continue the turn that ended incomplete or failed; make an automatic retry now that is waited for.
-        Raises SessionRefused."""
+        """Retry the turn that ended incomplete or failed. If an automatic retry is being waited for, make it
+        now. Raises SessionRefused."""
 
     def discard(self) -> None:
-        """Give pending work up, or take the message of a failed turn back. Raises SessionRefused."""
+        """Discard pending work, or take back the message of a failed turn. Raises SessionRefused."""
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
-        """Answer the approval of a call. Raises SessionRefused when it is not open."""
+        """Answer the approval of a call. Raises SessionRefused if it isn't open."""
 
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
         """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused."""
@@ -146,15 +146,15 @@ class FilesPort(Protocol):
     """The files of the workspace by name."""
 
     def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
-        """Paths that fit the letters, the best first, folders with a slash at their end; again and again
-        while more files are found."""
+        """Paths that match the letters, the best first; folders end in a slash. Yields again as more files
+        are found."""
 
 
 class PromptsPort(Protocol):
     """What the user writes, saved beyond the end of the program."""
 
     async def earlier(self) -> Earlier:
-        """What was written before. The drafts are passed on: they are stored nowhere else from now on."""
+        """What was written before. The drafts are handed over: from now on nothing else stores them."""
 
     def sent(self, text: str) -> None:
         """Remember a sent message."""
@@ -163,40 +163,40 @@ class PromptsPort(Protocol):
         """Save the unsent text; empty for nothing."""
 
     async def keep_image(self, content: bytes) -> KeptImage:
-        """Keep an image that was pasted, so that a message can name it.
+        """Save a pasted image, so that a message can name it.
 
-        Raises ImageRefused: no model could be shown it. StorageFailed: it can't be kept."""
+        Raises ImageRefused: no model can be shown it. StorageFailed: it can't be saved."""
 
     async def close(self) -> None:
         """Wait until everything is saved."""
 
 
 class HistoryPort(Protocol):
-    """Saved sessions, and the one on the screen as a saved one.
+    """Saved sessions, among them the one that is open.
 
-    What replaces the session (`new`, `open`, `fork`) stops its turn and abandons pending state: ask first
-    where there is any. All raise KeenError with a sentence.
+    `new`, `open` and `fork` replace the open session, stop its turn and abandon its pending state: ask first
+    if there is any. All methods raise KeenError with a sentence.
     """
 
     @property
     def session_id(self) -> str:
-        """The session on the screen."""
+        """The id of the open session."""
 
     @property
     def keeps_pending(self) -> bool:
         """Whether the work of an incomplete turn outlives the program."""
 
     def keep_pending(self, durable: bool) -> None:
-        """Whether that work outlives the program from now on, that of this moment included."""
+        """Set whether that work outlives the program, including what is pending now."""
 
     async def sessions(
         self, *, everywhere: bool = False, most: int | None = None
     ) -> tuple[SavedSession, ...]:
-        """The sessions of this workspace, or of all, newest first; at most so many."""
+        """The sessions of this workspace, or of all, newest first; at most `most`."""
 
     def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
-        """Search all sessions for the words, newest session first, at most 200 places: yields those found so
-        far, again and again, and finally all of them."""
+        """Search all sessions for the words, newest first, for at most 200 places. Yields what has been found
+        so far, several times, and finally everything."""
 
     async def new(self) -> None:
         """Start an empty session."""
@@ -205,34 +205,34 @@ class HistoryPort(Protocol):
         """Open that session. Raises SessionInUse if another program has it open: offer a fork."""
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
-        """Continue in a copy of that session ("": this one), up to and with that turn (0: whole)."""
+        """Continue in a copy of that session ("": this one) that ends with that turn (0: the last)."""
 
     async def rename(self, session_id: str, title: str) -> None:
         """Give a session a title."""
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session with all that belongs to it. Not the one on the screen."""
+        """Delete a session with everything that belongs to it. Not the open one."""
 
     async def export(self, format: ExportFormat, path: str = "") -> Path:
-        """Write this session to a file; "" names one in the workspace. Returns the file."""
+        """Write this session to a file, "" for a new one in the workspace. Returns the file."""
 
     async def begin(self) -> None:
         """Begin with an empty session."""
 
     async def close(self) -> str:
-        """After the session was closed: wait until everything is saved. Gives a sentence about what could
-        not be, "" when all is."""
+        """Wait until everything is saved, after the session was closed. Returns a sentence about what could
+        not be saved, "" for nothing."""
 
 
 class OffersPort(Protocol):
-    """What the program has offered the user, so that it offers nothing twice."""
+    """What the user was offered already, so that nothing is offered twice."""
 
     def first_time(self, offer: str) -> bool:
-        """Whether this offer is made for the first time; it is written down. Blocks; never raises."""
+        """Whether this offer is made for the first time. Notes that it was made. Blocks; never raises."""
 
 
 class ChangesPort(Protocol):
-    """The changes that the turns of the session on the screen made to files. All raise KeenError with a
+    """The changes that turns of the open session made to files. All methods raise KeenError with a
     sentence."""
 
     async def changes(self, turn: int) -> Changes:
@@ -250,22 +250,23 @@ class ChangesPort(Protocol):
 
 
 class ModelsPort(Protocol):
-    """Which models there are, and the choice among them."""
+    """The models, and the choice among them."""
 
     @property
     def current(self) -> ModelInfo | None:
-        """The model in use, None while none is chosen."""
+        """The model in use; None while none is chosen."""
 
     @property
     def effort(self) -> str:
-        """How hard it shall reason: one of `current.efforts`, "" for its own default."""
+        """The reasoning effort: one of `current.efforts`, "" for the model's default."""
 
     @property
     def providers(self) -> tuple[ProviderInfo, ...]:
-        """All providers, with the models that are known of each."""
+        """All providers, each with its known models."""
 
     def key_source(self, provider: ProviderInfo) -> str | None:
-        """Where the provider's key is ("ANTHROPIC_API_KEY"), "" where none is needed, None: nowhere."""
+        """Where the provider's key comes from ("ANTHROPIC_API_KEY"); "" if it needs none, None if there is
+        none."""
 
     async def find_servers(self) -> tuple[FoundServer, ...]:
         """The model servers that answer on this machine. Takes up to a second; never raises."""
@@ -274,8 +275,8 @@ class ModelsPort(Protocol):
         """The models that the provider's server lists now. Raises KeenError with a sentence."""
 
     async def find_server(self, address: str, key: str = "") -> FoundServer:
-        """The server at that address with the models it lists; `providers` has it from now on. It may list
-        none. `key` "" is the one that is known for the address, if any.
+        """The server at that address, with the models that it lists, if any. From now on `providers` contains
+        it. A `key` of "" stands for the known key of the address.
 
         Raises KeenError with a sentence; AuthFailed: it wants a key, or another one.
         """
@@ -290,9 +291,9 @@ class ModelsPort(Protocol):
         """Whether choosing this model would lose the incomplete turn."""
 
     def choose(self, model: ModelInfo, *, effort: str = "", abandon: bool = False) -> str:
-        """Use this model from the next turn on and remember it; returns a sentence about that.
+        """Use this model from the next turn on, and remember the choice; returns a sentence about it.
 
-        Raises KeenError: a turn runs, pending work would be lost and `abandon` is not set, no key.
+        Raises KeenError: a turn runs, there is no key, or pending work would be lost and `abandon` isn't set.
         """
 
     async def key_destination(self) -> str:
@@ -326,7 +327,7 @@ class SettingsPort(Protocol):
 
 
 class Guided(Protocol):
-    """Where a guided tour explains what happens."""
+    """A front end, as a guided tour uses it."""
 
     def show_guide(self, text: str) -> None:
         """Show this text until the next one; empty clears it."""
@@ -338,13 +339,11 @@ class Guided(Protocol):
 class FrontEndSetup(Struct, frozen=True, kw_only=True):
     """What a front end works with.
 
-    `session` is what it shows; `controls` command that session, None where it is a replay. `models` is the
-    choice among models, `history` the saved sessions, `changes` those that turns made to files and `settings`
-    the user's, None where there are none, as in the tour; `files` are those of the workspace, `prompts` what
-    was written before. `opening` is the session to go on with as soon as the screen is painted; `companion`
-    runs beside the screen from the moment it is live, for example a guided tour. `offers` knows what was
-    offered already, None: nothing is. `problems` are sentences for the user, said at the start;
-    `commands` are slash commands from files.
+    It shows `session` and commands it through `controls`, which a replay doesn't have. `models`, `history`,
+    `changes`, `files`, `prompts` and `settings` are None where they don't exist, for example in the tour.
+    `opening` is the session to open as soon as the screen is painted. `companion` runs beside the front end,
+    for example a guided tour. `offers` knows what the user was offered; None: nothing is offered. `problems`
+    are sentences to tell the user at the start, `commands` the slash commands from files.
     """
 
     session: WatchedSession

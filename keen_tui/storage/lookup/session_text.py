@@ -9,6 +9,7 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -78,22 +79,21 @@ def read_text(path: Path, stop: threading.Event) -> IndexedText | None:
     `content` has the folded texts in their order; `places` has the end of each text there and the beginning
     of its line in the file.
     """
-    texts: list[bytes] = []
+    content = BytesIO()  # one block, which goes back to the system at once; small texts would stay scattered
     places = array("Q")
-    end = place = 0
+    place = 0
     with open(path, "rb", opener=private_opener) as file:
         state = state_of(os.fstat(file.fileno()))
         for number, line in enumerate(file):
             for text in filter(None, map(folded, texts_of(line))):
-                texts.append((text + _BETWEEN).encode("utf-8", "surrogatepass"))
-                end += len(texts[-1])
-                places.extend((end, place))
+                content.write((text + _BETWEEN).encode("utf-8", "surrogatepass"))
+                places.extend((content.tell(), place))
             place += len(line)
             if number % LINES_AT_A_STRETCH == 0:
                 time.sleep(0)
                 if stop.is_set():
                     return None
-    return IndexedText(state, places.tobytes(), b"".join(texts))
+    return IndexedText(state, places.tobytes(), content.getvalue())
 
 
 def lines_with(text: IndexedText, words: bytes) -> Iterator[int]:
