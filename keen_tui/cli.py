@@ -149,7 +149,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     choice = build_chooser(os.environ).choice(settings)
     provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
     asked = read_prompt(given["prompt"], sys.stdin)
-    text = _with_command(asked.text) if given["prompt"].startswith("/") else asked.text
+    text = _with_command(settings, asked.text) if given["prompt"].startswith("/") else asked.text
     prompt = with_data(text, asked.data)
     store = build_store(os.environ)
     opening = asked_for(given, store)
@@ -174,13 +174,13 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     return asyncio.run(run())
 
 
-def _with_command(prompt: str) -> str:
+def _with_command(settings: Settings, prompt: str) -> str:
     """The text of the user's own slash command that the prompt calls, else the unchanged prompt."""
     from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.shared.commands import SlashCommands
     from keen_tui.settings.custom_commands import CustomCommand, expanded
 
-    called = SlashCommands(additions_here(os.environ).commands).called(prompt)
+    called = SlashCommands(additions_here(settings, os.environ).commands).called(prompt)
     if called is None or called.what is None:
         return prompt
     if isinstance(called.what, CustomCommand):

@@ -28,6 +28,7 @@ from keen_tui.wiring import (
     build_prompt_history,
     build_saved_session,
     build_store,
+    key_variables,
 )
 
 
@@ -52,7 +53,7 @@ def live(
     session, history, changes = build_saved_session(
         settings, Path.cwd(), provider, model, store, environ, attended=True
     )
-    additions = additions_here(environ)
+    additions = additions_here(settings, environ)
     return FrontEndSetup(
         session=session,
         controls=session,
@@ -69,9 +70,16 @@ def live(
     )
 
 
-def additions_here(environ: Mapping[str, str]) -> Additions:
+def additions_here(settings: Settings, environ: Mapping[str, str]) -> Additions:
     """What the user and a trusted project add, for the current folder."""
-    return read_additions(Path.cwd(), environ, check_rules, BUILT_IN)
+    return read_additions(
+        Path.cwd(),
+        environ,
+        check_rules,
+        BUILT_IN,
+        servers=settings.mcp_servers,
+        api_keys=lambda: key_variables(settings, environ),
+    )
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:

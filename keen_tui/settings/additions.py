@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from keen_tui.settings.custom_commands import FOLDER, Commands, CustomCommand, joined, read_commands
+from keen_tui.settings.mcp_entries import joined_servers
+from keen_tui.settings.mcp_json import ProjectServers
+from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.project import RuleCheck, trusted_project
 from keen_tui.system.paths import home_folder
 
@@ -17,16 +21,25 @@ class Additions(Struct, frozen=True, kw_only=True):
     are sentences about files that can't be used."""
 
     commands: tuple[CustomCommand, ...] = ()
+    servers: tuple[McpServer, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 def read_additions(
-    folder: Path, environ: Mapping[str, str], check_rules: RuleCheck, built_in: Sequence[str]
+    folder: Path,
+    environ: Mapping[str, str],
+    check_rules: RuleCheck,
+    built_in: Sequence[str],
+    *,
+    servers: Mapping[str, Mapping[str, Any]],
+    api_keys: Callable[[], Iterable[str]],
 ) -> Additions:
     """Read what is added in this folder. Blocks; never raises for a file that is wrong.
 
     Args:
         built_in: the names of the program's own slash commands, which nothing replaces.
+        servers: the MCP servers of the user's settings.
+        api_keys: the variables that hold API keys of model providers, which no project gets.
     """
     project = trusted_project(folder, environ, check_rules)
     commands = joined(
@@ -34,4 +47,10 @@ def read_additions(
         project.commands if project else Commands(),
         built_in,
     )
-    return Additions(commands=commands.found, problems=commands.problems)
+    brought = project.servers if project else ProjectServers()
+    used = joined_servers(servers, brought.found, environ, api_keys)
+    return Additions(
+        commands=commands.found,
+        servers=used.found,
+        problems=(*commands.problems, *brought.problems, *used.problems),
+    )

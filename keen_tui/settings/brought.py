@@ -39,13 +39,13 @@ def digest_of(kinds: Iterable[Brought]) -> str:
     return digest.hexdigest()
 
 
-def in_question(value: object) -> str:
+def in_question(value: object, longest: int | None = _LONGEST) -> str:
     """A value as one row of the question can show it: nothing in it drives the terminal or looks like another
-    row."""
+    row. Text over `longest` characters is cut."""
     if isinstance(value, list):
-        return "[" + ", ".join(in_question(each) for each in value) + "]"
+        return "[" + ", ".join(in_question(each, longest) for each in value) + "]"
     text = revealed(str(value)).replace("\n", "<U+000A>")
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if longest is None or len(text) <= longest else f"{text[:longest]}…"
 
 
 def first_rows(rows: Sequence[str]) -> tuple[str, ...]:

@@ -109,6 +109,10 @@ def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[st
             raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {names}.")
         if problem := problem_of(name, value):
             raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
+    if servers := changes.get("mcp_servers"):
+        from keen_tui.settings.mcp_entries import servers_of_settings  # noqa: PLC0415 - only where there are
+
+        servers_of_settings(servers, place)
     lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
     keys = {"keys": _keys(changes["keys"], place)} if "keys" in changes else {}
     return settings._replace(**{**changes, **lists, **keys})
@@ -140,7 +144,7 @@ def problem_of(name: str, value: object) -> str | None:
         return _problem_of_names(value)
     match default:
         case dict():
-            return None if isinstance(value, dict) else "must be a table, [keys]"
+            return None if isinstance(value, dict) else f"must be a table, [{name}]"
         case bool():
             return None if isinstance(value, bool) else "must be true or false"
         case float():

@@ -30,13 +30,14 @@ def as_toml(value: Any) -> str:
 def _sections() -> Iterator[str]:
     for group, settings in groupby(ABOUT.items(), lambda setting: setting[1].group):
         names = dict(settings)
-        in_table = group.lower() if "." in name_in_file(next(iter(names))) or "keys" in names else ""
+        first, about = next(iter(names.items()))
+        in_table = first if about.example else name_in_file(first).rpartition(".")[0]
         yield f"[{in_table}]" if in_table else f"# {group}\n"
         for name, about in names.items():
             yield from _comment(about.meaning)
             written = name_in_file(name).rpartition(".")[2]
-            default = getattr(DEFAULTS, name)
-            yield f"# {written} = {as_toml(default)}\n" if name != "keys" else '# retry = "ctrl+r"\n'
+            example = about.example or f"{written} = {as_toml(getattr(DEFAULTS, name))}"
+            yield "".join(f"# {line}\n" for line in example.splitlines())
 
 
 def _comment(text: str) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""What a project brings: settings and commands in `.keen`. They are used once the user has agreed, and never
-give more rights.
+"""What a project brings: settings and commands in `.keen`, MCP servers in `.mcp.json`. They are used once the
+user has agreed. Settings and commands never give more rights.
 
 Opening a folder that somebody else wrote must not make the program do what that folder wants. The user's
 answer holds for this folder on this disk, and for what it brought at that time.
@@ -20,6 +20,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.brought import Brought, digest_of, first_names, first_rows, in_question
 from keen_tui.settings.config import flat, problem_of
 from keen_tui.settings.custom_commands import FOLDER, Commands, read_commands
+from keen_tui.settings.mcp_json import ProjectServers, read_servers, servers_brought
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
 from keen_tui.system.paths import brings_something, home_folder
@@ -55,7 +56,13 @@ class Project(Struct, frozen=True, kw_only=True):
     used: Mapping[str, Any]
     ignored: tuple[str, ...]
     commands: Commands
+    servers: ProjectServers
     kinds: tuple[Brought, ...]
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to agree to, and not only something that is wrong."""
+        return any(kind.rows for kind in self.kinds)
 
     @property
     def digest(self) -> str:
@@ -86,7 +93,8 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     path = folder / FILE
     try:
         commands = read_commands(folder / COMMANDS, "project")
-        if not (os.path.lexists(path) or commands.found):
+        servers = read_servers(folder)
+        if not (os.path.lexists(path) or commands.found or servers.found or servers.problems):
             return None
         content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
         written = flat(tomllib.loads(content.decode("utf-8")), str(path))
@@ -100,10 +108,13 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     for name in _RULES:
         check_rules(used.get(name, ()), str(path))
     ignored = tuple(name_in_file(name) for name in written if name not in _MAY_SET)
-    kinds = (_settings_brought(used, ignored, content), _commands_brought(commands))
-    if not any(kind.rows for kind in kinds):
-        return None
-    return Project(used=used, ignored=ignored, commands=commands, kinds=kinds)
+    kinds = (
+        _settings_brought(used, ignored, content),
+        _commands_brought(commands),
+        servers_brought(servers),
+    )
+    project = Project(used=used, ignored=ignored, commands=commands, servers=servers, kinds=kinds)
+    return project if project.asks or servers.problems else None
 
 
 def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: bytes) -> Brought:
@@ -134,11 +145,14 @@ class Trust:
         self._kept = ByFolder(home_folder(environ) / "trust.json", _Said)
 
     def said(self, folder: Path, project: Project) -> bool | None:
-        """Whether what it brings may be used in this folder; None: nobody has said.
+        """Whether what it brings may be used in this folder; None: nobody has said. Where there is nothing to
+        agree to, it may.
 
         Raises:
             ConfigError: what was said can't be read.
         """
+        if not project.asks:
+            return True
         said = self._kept.get(folder)
         return said.trusted if said and said.digest == project.digest else None
 
@@ -164,7 +178,7 @@ def with_project(
         return settings, ""
     said = Trust(environ).said(folder, project)
     if said is None:
-        return settings, ".keen is not used: you haven't trusted this folder yet."
+        return settings, "Nothing that this project brings is used: you haven't trusted this folder yet."
     return (narrowed(settings, project), "") if said else (settings, "")
 
 

@@ -30,7 +30,8 @@ class About(NamedTuple):
     `group` is where it is shown. `meaning` explains it in the file and on the settings page. `at_once`: a
     change takes effect at once, else from the next start on. One that is `in_file` is too long for a line
     and changed in the file. `name` is its name in the file where that is not the setting's own:
-    "memory.policy" stands in the table `memory`. `flags` are those of the command line.
+    "memory.policy" stands in the table `memory`. `flags` are those of the command line. `example` is for a
+    setting that is a table: what may stand in it.
     """
 
     group: str
@@ -39,6 +40,7 @@ class About(NamedTuple):
     at_once: bool = False
     in_file: bool = False
     name: str = ""
+    example: str = ""
 
 
 class Settings(NamedTuple):
@@ -325,6 +327,18 @@ class Settings(NamedTuple):
             "Keys",
             'Other keys for actions: retry = "f5", a list of keys, or "" for none. /help lists actions.',
             in_file=True,
+            example='retry = "ctrl+r"',
+        ),
+    ] = {}
+    mcp_servers: Annotated[
+        Mapping[str, Mapping[str, Any]],
+        About(
+            "MCP servers",
+            "Programs and addresses that offer tools by the Model Context Protocol, each in a table of its "
+            "name. keen-tui mcp add writes one.",
+            in_file=True,
+            example='[mcp_servers.files]\ncommand = "npx"\n'
+            'args = ["-y", "@modelcontextprotocol/server-filesystem", "."]',
         ),
     ] = {}
 

@@ -143,6 +143,8 @@ def _shown(value: Any) -> str:
             return value
         case tuple():
             return ", ".join(value)
+        case dict() if any(isinstance(each, dict) for each in value.values()):
+            return ", ".join(value)
         case dict():
             keys = {name: as_toml(each[0] if len(each) == 1 else each) for name, each in value.items()}
             return ", ".join(f"{name} = {key}" for name, key in keys.items())

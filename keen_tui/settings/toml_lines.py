@@ -42,11 +42,15 @@ def uncommented(text: str, name: str) -> str:
 
 
 def place_of(file: Path, name: str) -> str:
-    """The file, and the line where the setting stands if it can be seen: for a sentence."""
+    """The file, and the line where the setting stands, or what it is part of, if that can be seen: for a
+    sentence."""
     try:
-        line = line_of(text_of(file), name)
+        text = text_of(file)
     except (OSError, ValueError):
-        line = 0
+        text = ""
+    line = 0
+    while name and not line:
+        line, name = line_of(text, name), name.rpartition(".")[0]
     return f"{file}, line {line}" if line else str(file)
 
 

@@ -37,7 +37,7 @@ def data_folder(environ: Mapping[str, str]) -> Path:
     return Path(platformdirs.user_data_dir("keen-tui", appauthor=False))
 
 
-_BROUGHT: Final = (".keen/settings.toml", ".keen/commands")
+_BROUGHT: Final = (".keen/settings.toml", ".keen/commands", ".mcp.json")
 """Files and folders of a project that `settings/project.py` reads."""
 
 

@@ -125,5 +125,5 @@ async def test_all_settings_can_be_reached_on_a_small_terminal(tmp_path: Path) -
     async with settings_screen(tmp_path, size=(80, 24)) as driver:
         await driver.until_shown("below")
         await driver.press("end")
-        await driver.until_shown("Other keys for actions")
-        assert driver.shows("▌   keys ")
+        await driver.until_shown("Programs and addresses that offer tools")
+        assert driver.shows("▌   mcp_servers ")

@@ -133,7 +133,7 @@ class Place:
 
     @property
     def additions(self) -> Additions:
-        return read_additions(self.project, self.environ, check_rules, ("help",))
+        return read_additions(self.project, self.environ, check_rules, ("help",), servers={}, api_keys=tuple)
 
     @property
     def names(self) -> list[str]:

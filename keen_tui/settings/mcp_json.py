@@ -1,0 +1,178 @@
+"""The MCP servers that a project brings, in the file `.mcp.json` that several programs read.
+
+A server runs a program with the user's rights, so the question names all of it, and the answer holds for the
+bytes of this file and of the scripts of the project that its commands name.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from keen_tui.settings.brought import Brought, in_question
+from keen_tui.settings.mcp_entries import SHARED_FIELDS, WrongEntry, expand, server_of, usable_name
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.system.safe_read import content_of
+from keen_tui.text.units import size
+
+FILE: Final = ".mcp.json"
+_TOP: Final = "mcpServers"
+
+_MOST_BYTES: Final = 100_000
+_MOST_SERVERS: Final = 20
+_LONGEST: Final = 1_000
+"""Characters of a row in the question, which cuts nothing of a server: one with a longer row isn't used."""
+_LARGEST_SCRIPT: Final = 50_000_000
+"""Bytes of a script: it is read at every start."""
+
+
+class ProjectServers(Struct, frozen=True, kw_only=True):
+    """The servers of a project, their variables not put in; sentences about entries that can't be used; the
+    rows of the question; and everything that has an effect, for the digest."""
+
+    found: tuple[McpServer, ...] = ()
+    problems: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    content: tuple[bytes, ...] = ()
+
+
+def read_servers(folder: Path) -> ProjectServers:
+    """The servers that the project in `folder` brings. Blocks; never raises, never waits for a pipe."""
+    file = folder / FILE
+    try:
+        content = content_of(Path(os.path.realpath(folder)) / FILE, most=_MOST_BYTES)
+        if content is None:
+            return ProjectServers()
+        entries = _entries(content)
+    except (OSError, ValueError, RecursionError) as error:
+        return ProjectServers(problems=(f"{file} isn't used: {_reason(error)}.",))
+    found: dict[str, McpServer] = {}
+    problems: list[str] = []
+    rows: list[str] = []
+    parts = [b".mcp.json:" + content]
+    for written, entry in entries.items():
+        name = usable_name(written)
+        try:
+            if len(found) == _MOST_SERVERS:
+                raise WrongEntry("", f"is one too many: at most {_MOST_SERVERS} are used")
+            if not name or name in found:
+                raise WrongEntry("", "has the name of another one" if name else "has a name without letters")
+            server = server_of(name, _known(entry), SHARED_FIELDS)
+            shown, scripts = list(_rows(server)), list(_scripts(server, folder))
+            found[name] = server
+            rows += shown
+            parts += scripts
+        except WrongEntry as wrong:
+            problems.append(f"{file}: the server {in_question(written)} isn't used: {wrong.sentence}.")
+    return ProjectServers(
+        found=tuple(found.values()), problems=tuple(problems), rows=tuple(rows), content=tuple(parts)
+    )
+
+
+def servers_brought(servers: ProjectServers) -> Brought:
+    """The servers, for the question."""
+    return Brought(title=f"MCP servers of its own, in {FILE}", rows=servers.rows, content=servers.content)
+
+
+def _entries(content: bytes) -> Mapping[str, Any]:
+    """Raises ValueError: there are none."""
+    whole = json.loads(content.decode("utf-8-sig"))
+    entries = whole.get(_TOP) if isinstance(whole, dict) else None
+    if not isinstance(entries, dict):
+        raise ValueError(f'it needs an object "{_TOP}" with servers by their names')
+    return entries
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"line {error.lineno} isn't valid JSON ({error.msg})"
+        case UnicodeDecodeError():
+            return "it isn't UTF-8 text"
+        case RecursionError():
+            return "it nests too deep"
+        case OSError() if error.errno == errno.EFBIG:
+            return f"it is larger than {size(_MOST_BYTES)}"
+        case OSError():
+            return error.strerror or "it can't be read"
+    return str(error)
+
+
+def _known(entry: object) -> object:
+    """The entry with the fields that have a meaning here: other programs add theirs to the file."""
+    if not isinstance(entry, dict):
+        return entry
+    if entry.get("disabled") is True:
+        raise WrongEntry("", "is disabled there")
+    return {field: value for field, value in entry.items() if field in SHARED_FIELDS}
+
+
+def _rows(server: McpServer) -> Iterator[str]:
+    """All that the server says, each value in one row: quotes show where an argument ends. Raises WrongEntry:
+    a row would be too long."""
+    if server.command:
+        yield f"  {server.name}   {_shown('command', shlex.join((server.command, *server.args)))}"
+    else:
+        yield f"  {server.name}   {_shown('url', server.url)}"
+    if server.cwd:
+        yield f"    in the folder {_shown('cwd', server.cwd)}"
+    for name, value in server.env.items():
+        yield f"    with the variable {_shown('env', f'{name}={shlex.quote(value)}')}"
+    for name, value in server.headers.items():
+        yield f"    with the header {_shown('headers', f'{name}: {value}')}"
+    if len(server.env) + len(server.headers) > _MOST_SERVERS:
+        raise WrongEntry("", f"has more than {_MOST_SERVERS} variables or headers")
+
+
+def _shown(field: str, text: str) -> str:
+    shown = in_question(text, longest=None)
+    if len(shown) > _LONGEST:
+        raise WrongEntry(field, f"is longer than {_LONGEST:,} characters, too long for the question")
+    return shown
+
+
+def _scripts(server: McpServer, folder: Path) -> Iterator[bytes]:
+    """The files of the project that the command names, each with its path and its content.
+
+    What such a file loads in its turn can't be known. Raises WrongEntry: one is too large to be read.
+    """
+    if not server.command:
+        return
+    base = folder / server.cwd
+    for path in filter(None, map(_path_in, _words(server))):
+        real = Path(os.path.realpath(base / path))
+        if not real.is_relative_to(os.path.realpath(folder)):
+            continue
+        try:
+            content = content_of(real, most=_LARGEST_SCRIPT)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                limit = f"it is larger than {size(_LARGEST_SCRIPT)}, so Keen can't see whether it changes"
+                raise WrongEntry("command", f"names {in_question(path)}: {limit}") from error
+            continue  # a folder, say
+        if content is not None:
+            yield b"script:%s:" % os.fsencode(real) + content
+
+
+def _words(server: McpServer) -> Iterator[str]:
+    """The words in which a file may be named."""
+    for text in (server.command, *server.args, *server.env.values()):
+        yield text
+        if " " in text:
+            yield from text.split()
+
+
+def _path_in(word: str) -> str:
+    """What could be the path of a file in a word of a command; "" for nothing."""
+    try:
+        word = expand(word, {}, (), "")
+    except WrongEntry:
+        return ""
+    return word.partition("=")[2] if word.startswith("-") else word
