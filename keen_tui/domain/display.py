@@ -140,4 +140,18 @@ def todo_progress(items: Sequence[TodoItem]) -> str:
     return f"{done} of {len(items)} done" if items else "empty"
 
 
-Display = TextDisplay | FileDisplay | DiffDisplay | CommandDisplay | FileListDisplay | TodoDisplay
+class PageDisplay(_Shown, frozen=True, kw_only=True):
+    """A page that was fetched. `url` is the address that answered, `title` is "" for none, `media_type` such
+    as `text/html`, `bytes` its size unpacked; `text` is what the model got of it."""
+
+    url: str
+    title: str
+    status: int
+    media_type: str
+    bytes: int
+    text: str
+
+
+Display = (
+    TextDisplay | FileDisplay | DiffDisplay | CommandDisplay | FileListDisplay | TodoDisplay | PageDisplay
+)

@@ -10,6 +10,7 @@ from keen_tui.domain.display import (
     DiffDisplay,
     FileDisplay,
     FileListDisplay,
+    PageDisplay,
     TextDisplay,
     TodoDisplay,
 )
@@ -18,7 +19,7 @@ from keen_tui.export.document import CallState, ExportedCall
 from keen_tui.export.html_markdown import block_text, coloured_html, line_text
 from keen_tui.export.phrases import CALL_GLYPHS, call_time, outcome
 from keen_tui.text.highlighting import highlight_hunk, safe_code
-from keen_tui.text.labels import changed_words, tool_label
+from keen_tui.text.labels import changed_words, page_line, tool_label
 from keen_tui.text.units import counted
 
 LINES_SHOWN: Final = 80
@@ -78,6 +79,9 @@ def _shown(result: ToolResult) -> Iterator[str]:
             yield f"<pre>{_bounded(chr(10).join(found.lines))}{more}</pre>\n"
         case TodoDisplay() as todos:
             yield f"<pre>{_bounded(todos.as_text)}</pre>\n"
+        case PageDisplay() as page:
+            yield f'<p class="dim">{line_text(page.title)} {line_text(page_line(page))}</p>\n'
+            yield f"<pre>{_bounded(page.text)}</pre>\n"
         case TextDisplay(text=text):
             yield f"<pre>{_bounded(text)}</pre>\n"
         case None:

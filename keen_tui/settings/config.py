@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, Settings, name_in_file
+from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS, Settings, name_in_file
 from keen_tui.settings.toml_lines import place_of
 from keen_tui.system.paths import settings_file, text_of
 
@@ -32,9 +32,9 @@ def load_settings(
     """
     file = settings_file(environ)
     settings = settings_of_file(read_settings(file), file)
-    given = {name: value for name, value in flags.items() if name != "allow_net"}
+    given = {name: value for name, value in flags.items() if name not in HOST_FLAGS}
     settings = _updated(join(settings), given, lambda _: "the command line")
-    hosts = tuple(f"net({host})" for host in flags.get("allow_net", ()))
+    hosts = tuple(f"{kind}({host})" for flag, kind in HOST_FLAGS.items() for host in flags.get(flag, ()))
     settings = settings._replace(permissions_allow=(*settings.permissions_allow, *hosts))
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, get_args
 from keen_tui import __version__
 from keen_tui.domain.choices import ExportFormat, Output
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, Flag
+from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS, Flag
 
 SUBJECTS = {
     "sessions": "no arguments",
@@ -276,7 +276,8 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         if flag in given and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
             raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
-    _require_hosts(given.get("allow_net", ()))
+    for flag in HOST_FLAGS:
+        _require_hosts(flag, given.get(flag, ()))
     if not 1 <= given.get("days", 1) <= MOST_DAYS:
         raise ConfigError(f"--days must be a number from 1 to {MOST_DAYS:,}.")
     for flag in ("pace", "speed"):
@@ -284,7 +285,7 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
             raise ConfigError(f"--{flag} must be a number from 0 up.")
 
 
-def _require_hosts(written: Sequence[str]) -> None:
+def _require_hosts(flag: str, written: Sequence[str]) -> None:
     """Raises ConfigError for what names no host."""
     if not written:
         return
@@ -294,4 +295,4 @@ def _require_hosts(written: Sequence[str]) -> None:
         try:
             host_pattern(text)
         except ValueError as error:
-            raise ConfigError(f"--allow-net {text}: {error}.") from error
+            raise ConfigError(f"--{flag.replace('_', '-')} {text}: {error}.") from error

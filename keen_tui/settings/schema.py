@@ -168,6 +168,13 @@ class Settings(NamedTuple):
                     dest="allow_net",
                     repeats=True,
                 ),
+                Flag(
+                    "--allow-web",
+                    "HOST",
+                    "let the model read pages of this host, or of * for all (can be repeated)",
+                    dest="allow_web",
+                    repeats=True,
+                ),
             ),
         ),
     ] = "ask"
@@ -365,6 +372,9 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     if (words := tuple(_words(hint.__origin__)))
 }
 """The words that a setting may be, "" among them where it may be unset; none where they can't be listed."""
+
+HOST_FLAGS: Final[Mapping[str, str]] = {"allow_net": "net", "allow_web": "web"}
+"""Flags that name hosts, and the kind of rule that each one stands for."""
 
 
 def name_in_file(name: str) -> str:

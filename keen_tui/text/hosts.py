@@ -61,6 +61,21 @@ class HostPattern(Struct, frozen=True, kw_only=True):
 EVERY_HOST: Final = HostPattern(name="*")
 
 
+class WebHosts(Struct, frozen=True):
+    """Hosts whose pages may be read."""
+
+    hosts: HostPattern
+
+    def __str__(self) -> str:
+        """As a rule names them."""
+        return f"web{str(self.hosts).removeprefix('net')}"
+
+
+def pattern_of(host: Host) -> HostPattern:
+    """The pattern for exactly this host and port."""
+    return HostPattern(name=host.name, port=None if host.port in USUAL_PORTS else host.port)
+
+
 def host_name(text: str) -> str:
     """The name in its usual form: small letters, no dot at its end.
 
@@ -74,7 +89,7 @@ def host_name(text: str) -> str:
     if not text.isascii() or len(name) > _LONGEST or not all(map(_LABEL.fullmatch, labels)):
         raise NotAHost(f"{revealed(text[:80])} isn't the name of a host")
     if len(labels) < 2 or labels[-1] == "localhost":
-        raise NotAHost(f"{name} is a name in a local network, which the sandbox never reaches")
+        raise NotAHost(f"{name} is a name in a local network: only hosts on the Internet can be reached")
     return name
 
 

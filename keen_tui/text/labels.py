@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from keen_tui.domain.choices import Mode, PolicyName
-from keen_tui.domain.display import ChangeKind, CommandDisplay, Display
+from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
 from keen_tui.domain.messages import Image, ToolResult, UnknownCall
@@ -23,6 +23,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "todo_write": "todo",
     "propose_plan": "plan",
     "recall": "past",
+    "web_fetch": "fetch",
 }
 """Names of tools as rows show them; others keep theirs."""
 
@@ -30,7 +31,7 @@ PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
 """Tools whose target is the path of a file."""
 
 READING_TOOLS: Final = frozenset(
-    ("read_file", "glob_files", "grep_files", "ask_user", "todo_write", "propose_plan", "recall")
+    ("read_file", "glob_files", "grep_files", "ask_user", "todo_write", "propose_plan", "recall", "web_fetch")
 )
 """Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""
 
@@ -118,6 +119,12 @@ def not_done_words(result: ToolResult) -> str:
 def image_line(image: Image) -> str:
     """What is said of an image: `image docs/shot.png, 840 × 525, 112 kB`."""
     return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
+
+
+def page_line(page: PageDisplay) -> str:
+    """What is said of a page that was fetched: `https://a.org/x, 200, text/html, 48 kB`."""
+    kind = (page.media_type,) if page.media_type else ()
+    return clean(", ".join((page.url, str(page.status), *kind, size(page.bytes))))
 
 
 def contact_line(event: HostContacted) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from keen_tui.domain.display import Display
 from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import ToolResult, ToolSpec
+from keen_tui.text.hosts import Host
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.question_spec import QuestionSpec
@@ -49,10 +50,11 @@ class Access(Struct, frozen=True, kw_only=True):
     `risks` are marked when it asks. `unheld` says why a command runs without a sandbox although one was
     wanted, "" if it has one or the user turned it off. `secrets` are the files with names of secrets that a
     command names. With `tries`, a command that would ask runs read-only first. `is_own_code`: a write to the
-    files from which Keen itself is loaded.
+    files from which Keen itself is loaded. `host` is set for a page on the web, whose address is the
+    `subject`.
     """
 
-    kind: Literal["nothing", "read", "write", "command"]
+    kind: Literal["nothing", "read", "write", "command", "web"]
     subject: str
     path: str = ""
     inside: bool = True
@@ -67,6 +69,7 @@ class Access(Struct, frozen=True, kw_only=True):
     tries: bool = False
     is_own_code: bool = False
     risks: tuple[Risk, ...] = ()
+    host: Host | None = None
 
     @property
     def may_change_files(self) -> bool:

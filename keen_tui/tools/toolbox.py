@@ -26,6 +26,7 @@ from keen_tui.tools.builtin.propose_plan import ProposePlan
 from keen_tui.tools.builtin.read_file import ReadFile
 from keen_tui.tools.builtin.recall import Recall
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
+from keen_tui.tools.builtin.web_fetch import WebFetch
 from keen_tui.tools.builtin.write_file import WriteFile
 from keen_tui.tools.earlier import EarlierTurns
 from keen_tui.tools.files.workspace import Workspace
@@ -36,6 +37,7 @@ from keen_tui.tools.process.user_command import OwnCommands
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search.search import Searcher
+from keen_tui.tools.web.fetching import Fetcher
 from keen_tui.tools.work_tree.watch import CommandWatch
 
 
@@ -155,7 +157,7 @@ def build_toolbox(
         backup: saves the content of files before a change.
         rules: the user's rules.
         sandbox: finds the sandbox for commands; None: they run without one.
-        network: the network access of sandboxed commands.
+        network: the network access of sandboxed commands, and the addresses that pages may have.
         rg: path of ripgrep; None looks it up in PATH.
         use_rg: False searches in Python even if ripgrep is installed.
         key_variables: further names of variables with API keys, besides those whose name says so.
@@ -185,6 +187,7 @@ def build_toolbox(
             TodoWrite(todos),
             ProposePlan(),
             Recall(workspace, searcher, earlier),
+            WebFetch(workspace, Fetcher(network.internet), keys),
         ),
         sandbox,
         todos,

@@ -153,7 +153,12 @@ class Approvals:
     @property
     def _allowed(self) -> Allowed:
         saved = self._allowances.commands if self._allowances else ()
-        return Allowed(rules=self._rules, granted=self._granted, saved=(*saved, *self._commands))
+        return Allowed(
+            rules=self._rules,
+            granted=self._granted,
+            saved=(*saved, *self._commands),
+            saved_web=self._allowances.web if self._allowances else (),
+        )
 
     async def _remember(self, turn: int, reply: ApprovalReply, verdict: Verdict) -> None:
         """Store what a yes allows beyond this call."""
@@ -261,8 +266,8 @@ def _in_words(grant: Grant) -> str:
     kind, subject = grant
     if kind == "command":
         return subject
-    if kind == NET:
-        return f"net({subject})"
+    if kind in (NET, "web"):
+        return f"{kind}({subject})"
     if kind == MADE:
         return f"{subject} that commands create"
     if kind == "unheld":

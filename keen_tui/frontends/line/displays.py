@@ -11,11 +11,13 @@ from keen_tui.domain.display import (
     Display,
     FileDisplay,
     FileListDisplay,
+    PageDisplay,
     TextDisplay,
     TodoDisplay,
     TodoStatus,
 )
 from keen_tui.text.disguise import revealed
+from keen_tui.text.labels import page_line
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -37,6 +39,9 @@ def display_lines(display: Display) -> Iterator[str]:
             yield from display.lines
             if display.more:
                 yield f"And {display.more:,} more."
+        case PageDisplay():
+            yield f"Page {page_line(display)}."
+            yield from _whole(display.text).split("\n")
         case TextDisplay():
             yield from _whole(display.text).split("\n")
         case TodoDisplay():

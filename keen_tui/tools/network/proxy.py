@@ -20,15 +20,14 @@ from msgspec import Struct
 from keen_tui.text.hosts import Host, NotAHost, host_name
 from keen_tui.tools.network.addresses import CHUNK, Internet, Streams
 from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.network.reaching import NotReached, reached
 
 log = logging.getLogger(__name__)
 
 HEAD_SECONDS: Final = 20.0
 """Seconds that a client may take for the head of its request."""
-_CONNECT_SECONDS: Final = 15.0
 _MOST_HEAD: Final = 32_768
 MOST_CONNECTIONS: Final = 128
-_MOST_ADDRESSES: Final = 4
 _MOST_SHOWN: Final = 80
 
 _HOP_BY_HOP: Final = frozenset(
@@ -144,27 +143,11 @@ class Proxy:
         if problem := await self._gate.admit(host):
             raise self._refusal(host, 403, problem)
         try:
-            async with asyncio.timeout(_CONNECT_SECONDS):
-                addresses = await self._internet.resolve(host.name, host.port)
-        except (OSError, UnicodeError, TimeoutError) as error:
-            raise self._refusal(host, 502, "its name has no address") from error
-        if not addresses or not all(map(self._internet.is_open, addresses)):
-            raise self._refusal(host, 403, "it leads to an address of this machine or a local network")
-        for address in addresses[:_MOST_ADDRESSES]:
-            with suppress(OSError, TimeoutError):
-                async with asyncio.timeout(_CONNECT_SECONDS):
-                    streams = await self._internet.connect(address, host.port)
-                self._require_elsewhere(host, streams[1])
-                self._gate.note(str(host))
-                return streams
-        raise self._refusal(host, 502, "it does not answer")
-
-    def _require_elsewhere(self, host: Host, writer: asyncio.StreamWriter) -> None:
-        """Raises Refused if the address belongs to this machine, which may have public ones too."""
-        ends = (writer.get_extra_info("sockname"), writer.get_extra_info("peername"))
-        if ends[0] is None or ends[1] is None or ends[0][0] == ends[1][0]:
-            writer.close()
-            raise self._refusal(host, 403, "it leads to an address of this machine or a local network")
+            streams = await reached(host, self._internet)
+        except NotReached as error:
+            raise self._refusal(host, 403 if error.is_refused else 502, str(error)) from error
+        self._gate.note(str(host))
+        return streams
 
     def _refusal(self, host: Host, status: int, problem: str) -> Refused:
         self._gate.note(str(host), problem)

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.domain.choices import Mode
-from keen_tui.text.hosts import HostPattern
+from keen_tui.domain.errors import NOBODY
+from keen_tui.text.hosts import HostPattern, WebHosts, pattern_of
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Access
 from keen_tui.tools.permissions.rules import NO_RULES, Rule, Rules
@@ -22,6 +23,10 @@ Grant = tuple[str, str]
 
 _EDITS_HERE: Grant = ("write", "workspace")
 _UNHELD: Grant = ("unheld", "commands")
+
+
+Allowance = CommandPattern | HostPattern | WebHosts
+"""What can be allowed permanently in a workspace."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -41,14 +46,14 @@ class Verdict(Struct, frozen=True, kw_only=True):
     grant: str | None = None
     grant_key: Grant | None = None
     saves: tuple[CommandPattern, ...] = ()
-    hosts: tuple[HostPattern, ...] = ()
+    hosts: tuple[HostPattern | WebHosts, ...] = ()
     nobody: str = ""
     refusal: str = ""
     refused: str = "denied"
     is_risky: bool = False
 
     @property
-    def for_good(self) -> tuple[CommandPattern | HostPattern, ...]:
+    def for_good(self) -> tuple[Allowance, ...]:
         """Everything that can be allowed permanently."""
         return (*self.saves, *self.hosts)
 
@@ -78,11 +83,12 @@ _PLAN_REFUSAL = Verdict(
 
 class Allowed(Struct, frozen=True, kw_only=True):
     """What the person allowed or forbade besides the mode: rules of the settings, answers for this session,
-    and commands that are always allowed in this workspace."""
+    and commands and web hosts that are always allowed in this workspace."""
 
     rules: Rules = NO_RULES
     granted: Collection[Grant] = ()
     saved: Collection[CommandPattern] = ()
+    saved_web: Collection[WebHosts] = ()
 
 
 def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
@@ -93,6 +99,8 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     if rule := allowed.rules.first("deny", access):
         return _denied(rule)
     rule = allowed.rules.first("ask", access)
+    if access.kind == "web":
+        return _web(mode, access, allowed, rule)
     if mode == "plan" and access.kind == "command":
         return _PLAN_REFUSAL if rule else _planned(access)
     if mode == "plan" and (access.kind != "read" or not access.inside):
@@ -103,6 +111,32 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     if verdict.grant_key in allowed.granted:
         return ALLOW
     return replace(verdict, decision="try") if verdict.decision == "ask" and access.tries else verdict
+
+
+def _web(mode: Mode, access: Access, allowed: Allowed, rule: Rule | None) -> Verdict:
+    """Pages are asked about by host in every mode: an address can carry out what the model has read."""
+    assert access.host is not None
+    host, web = str(access.host), WebHosts(pattern_of(access.host))
+    if not rule and allowed.rules.allow_page(access):
+        return ALLOW
+    if mode == "plan":
+        return replace(_PLAN_REFUSAL, refusal=_NO_RULE.format(host, web))
+    grant_key = ("web", host)
+    is_saved = any(each.hosts.fits(access.host) for each in allowed.saved_web)
+    if not rule and (grant_key in allowed.granted or is_saved):
+        return ALLOW
+    asks = Verdict(
+        decision="ask",
+        question=f"Fetch a page from {host}?",
+        why="you haven't allowed this host yet; it gets the whole address",
+        nobody=f"{NOBODY}; --allow-web {host}, or in your settings the rule {web}, allows it",
+    )
+    if rule:
+        return replace(asks, why=f"your rule {rule.text} says so")
+    return replace(asks, grant=f"allow pages of {host} for this session", grant_key=grant_key, hosts=(web,))
+
+
+_NO_RULE = "Refused: in plan mode only a rule allows pages of {}: the user can add {} to the settings."
 
 
 def _planned(access: Access) -> Verdict:

@@ -1,7 +1,7 @@
 """The user's rules: they allow, ask about or deny calls, whatever the mode says. Pure.
 
-`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `bash`. Deny
-beats ask, ask beats allow.
+`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `web(docs.python.org)`, `bash`.
+Deny beats ask, ask beats allow.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from keen_tui.tools.search.globs import Glob
 
 Ruling: TypeAlias = Literal["allow", "ask", "deny"]
 
-_KINDS: Final = {"bash": "command", "read": "read", "edit": "write", "net": "net"}
+_KINDS: Final = {"bash": "command", "read": "read", "edit": "write", "net": "net", "web": "web"}
 _RULE: Final = re.compile(r"(?P<kind>\w+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """A rule about matching calls of one `kind` (see `Access`), or about hosts (`net`). `text` is the user's
-    own text."""
+    """A rule about matching calls of one `kind` (see `Access`), or about hosts of commands (`net`). `text` is
+    the user's own text."""
 
     ruling: Ruling
     kind: str
@@ -40,6 +40,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     @property
     def is_of_all(self) -> bool:
         """Whether it is about every call of its kind."""
+        if self.hosts:
+            return self.hosts == EVERY_HOST
         return self.paths is None and (self.commands is None or self.commands.words == ())
 
     def is_about(self, access: Access) -> bool:
@@ -48,6 +50,8 @@ class Rule(Struct, frozen=True, kw_only=True):
             return access.kind == self.kind
         if self.commands:
             return any(self.commands.is_about(words) for words in access.mentions)
+        if self.hosts:
+            return access.host is not None and self.hosts.is_about(access.host)
         return self.names(access.subject, access.path, inside=access.inside)
 
     def names(self, subject: str, path: str, *, inside: bool) -> bool:
@@ -82,29 +86,42 @@ class Rules:
             rule.ruling == "allow" and rule.kind == "command" and rule.is_of_all for rule in self._rules
         )
 
+    def allow_page(self, access: Access) -> bool:
+        """Whether a rule allows reading pages of this host at its port."""
+        return _allow_host(self._of("web"), access.host)
+
     def allowed_commands(self) -> tuple[CommandPattern, ...]:
         """The commands that rules allow."""
         return tuple(rule.commands for rule in self._rules if rule.ruling == "allow" and rule.commands)
 
     def about_host(self, ruling: Ruling, host: Host) -> Rule | None:
-        """The first rule that asks about or denies a host."""
-        rules = (rule for rule in self._rules if rule.ruling == ruling and rule.hosts)
+        """The first rule that asks about or denies that commands reach a host."""
+        rules = (rule for rule in self._of("net") if rule.ruling == ruling)
         return next((rule for rule in rules if rule.hosts and rule.hosts.is_about(host)), None)
 
     def allow_host(self, host: Host) -> bool:
-        """Whether a rule allows the host."""
-        return any(rule.ruling == "allow" and rule.hosts and rule.hosts.fits(host) for rule in self._rules)
+        """Whether a rule allows commands to reach the host."""
+        return _allow_host(self._of("net"), host)
 
     def allow_all_hosts(self) -> bool:
-        """Whether every host is allowed: a rule allows all, and no rule asks about or denies any."""
-        about_hosts = [rule for rule in self._rules if rule.hosts]
+        """Whether commands may reach every host: a rule allows all, and no rule asks about or denies any."""
+        about_hosts = list(self._of("net"))
         is_open = any(rule.ruling == "allow" and rule.hosts == EVERY_HOST for rule in about_hosts)
         return is_open and all(rule.ruling == "allow" for rule in about_hosts)
+
+    def _of(self, kind: str) -> Iterator[Rule]:
+        return (rule for rule in self._rules if rule.kind == kind)
 
     def withhold(self, subject: str, path: str, *, inside: bool) -> bool:
         """Whether a rule asks about or denies the file, so that searches and commands skip it."""
         access = Access(kind="read", subject=subject, path=path, inside=inside)
         return bool(self.first("deny", access) or self.first("ask", access))
+
+
+def _allow_host(rules: Iterable[Rule], host: Host | None) -> bool:
+    return host is not None and any(
+        rule.ruling == "allow" and rule.hosts and rule.hosts.fits(host) for rule in rules
+    )
 
 
 def parse_rules(ruling: Ruling, texts: Sequence[str], where: str) -> tuple[Rule, ...]:
@@ -121,12 +138,12 @@ def _rule(ruling: Ruling, text: str, where: str) -> Rule:
     kind = _KINDS.get(found["kind"]) if found else None
     if not found or not kind:
         raise ConfigError(
-            f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**), read(.env*) or "
-            "net(example.org)."
+            f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**), read(.env*), "
+            "net(example.org) or web(example.org)."
         )
     pattern = (found["pattern"] or "").strip()
     try:
-        if kind == "net":
+        if kind in ("net", "web"):
             return Rule(ruling=ruling, kind=kind, text=text, hosts=host_pattern(pattern or EVERY_HOST.name))
         if kind == "command" or not pattern:
             return Rule(ruling=ruling, kind=kind, text=text, commands=written(pattern) if pattern else None)

@@ -10,6 +10,7 @@ from keen_tui.domain.display import (
     DiffDisplay,
     FileDisplay,
     FileListDisplay,
+    PageDisplay,
     TextDisplay,
     TodoDisplay,
 )
@@ -18,7 +19,7 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.tool_views.command import draw_command
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.file import draw_file
-from keen_tui.frontends.tui.tool_views.text import draw_file_list, draw_text
+from keen_tui.frontends.tui.tool_views.text import draw_file_list, draw_page, draw_text
 from keen_tui.frontends.tui.tool_views.todos import draw_todos
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 
@@ -38,6 +39,8 @@ def render_display(
             return draw_file_list(display, width, styles, glyphs, ground)
         case TodoDisplay():
             return draw_todos(display.items, width, styles, glyphs, ground)
+        case PageDisplay():
+            return draw_page(display, width, styles, ground)
         case TextDisplay():
             return draw_text(display.text, width, styles, ground)
     return draw_text(str(display), width, styles, ground)

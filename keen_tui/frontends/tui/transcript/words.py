@@ -13,6 +13,7 @@ from keen_tui.domain.display import (
     DiffDisplay,
     FileDisplay,
     FileListDisplay,
+    PageDisplay,
     TextDisplay,
     TodoDisplay,
 )
@@ -34,7 +35,7 @@ from keen_tui.frontends.tui.transcript.blocks.endings import done_facts
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import call_time, result_words, short_name
 from keen_tui.frontends.tui.transcript.flow import Flow
 from keen_tui.text.find import Needle
-from keen_tui.text.labels import changed_words
+from keen_tui.text.labels import changed_words, page_line
 from keen_tui.text.units import duration
 
 _MARKS = re.compile(r"[*_`~]+|\]\([^)\s]*\)|\[")
@@ -103,6 +104,10 @@ def _tool_texts(block: ToolBlock, context: BlockContext) -> Iterator[str]:
         case DiffDisplay() as display:
             yield from (f"{row.sign} {row.text}" for hunk in display.hunks for row in hunk)
         case TextDisplay() as display:
+            yield display.text
+        case PageDisplay() as display:
+            yield display.title
+            yield page_line(display)
             yield display.text
         case TodoDisplay() as display:
             yield from (item.text for item in display.items)

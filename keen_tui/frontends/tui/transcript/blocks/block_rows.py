@@ -15,6 +15,7 @@ from keen_tui.domain.display import (
     DiffDisplay,
     FileDisplay,
     FileListDisplay,
+    PageDisplay,
     TextDisplay,
     TodoDisplay,
 )
@@ -231,7 +232,7 @@ def _tool_source(block: ToolBlock) -> str:
         case CommandDisplay():
             changed = (f"\n{file.change} {file.path}" for file in display.changed)
             return f"$ {display.command}\n{display.output}".rstrip("\n") + "".join(changed)
-        case FileDisplay() | TextDisplay():
+        case FileDisplay() | TextDisplay() | PageDisplay():
             return display.text
         case FileListDisplay():
             return "\n".join(display.lines)
@@ -257,6 +258,8 @@ def _display_rows(block: ToolBlock) -> int:
             return len(display.items)
         case FileDisplay() | TextDisplay():
             return display.text.count("\n") + 1
+        case PageDisplay():
+            return display.text.count("\n") + 3
         case CommandDisplay():
             return display.output.count("\n") + 2 + sum(map(_changed_rows, display.changed))
     return 1 + (block.result.text.count("\n") if block.result is not None else 0)

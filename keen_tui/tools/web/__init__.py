@@ -1,0 +1,1 @@
+"""Pages on the web: fetched from checked addresses, within limits, as text."""
