@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
-from keen_tui.domain.display import CommandDisplay, DiffDisplay
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.file_changes import FileChange
-from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolCall
+from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, ToolCall
 from keen_tui.text.labels import PATH_TOOLS
+from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.question_spec import QuestionReply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT
+from tests.support.web_server import HOST, WebServer, answer
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Promise:
     parameters: Mapping[str, str]
     required: tuple[str, ...]
     works: Mapping[str, Any]
-    kind: Literal["nothing", "read", "write", "command"]
+    kind: Literal["nothing", "read", "write", "command", "web"]
     facts: tuple[Fact, ...] = ()
     asks_with: type | None = None
     summary: str = ""
@@ -136,6 +138,17 @@ TOOLS = (
         summary="0 turns",
         wrong={"call": 1},
     ),
+    Promise(
+        name="web_fetch",
+        parameters={"url": "string"},
+        required=("url",),
+        works={"url": f"http://{HOST}/"},
+        kind="web",
+        facts=(PageRead(url=f"http://{HOST}/"),),
+        asks_with=TextDisplay,
+        summary="5 B",
+        wrong={"url": "a.py"},
+    ),
 )
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
@@ -149,8 +162,9 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def toolbox(project: Path) -> Toolbox:
-    return build_toolbox(project)
+async def toolbox(project: Path) -> AsyncIterator[Toolbox]:
+    async with WebServer({"/": answer(b"hello")}).running() as server:
+        yield build_toolbox(project, network=CommandNetwork(internet=server.internet))
 
 
 def call(name: str, arguments: Mapping[str, Any], problem: str | None = None) -> ToolCall:
@@ -261,7 +275,7 @@ async def test_unknown_tools_are_refused_with_the_known_ones(toolbox: Toolbox, n
     assert "\x1b" not in str(failure.value)
 
 
-@pytest.mark.parametrize("name", ["read_file", "glob_files", "grep_files", "bash"])
+@pytest.mark.parametrize("name", ["read_file", "glob_files", "grep_files", "bash", "web_fetch"])
 async def test_cancelling_passes(project: Path, toolbox: Toolbox, name: str) -> None:
     """Writes are the exception: once they have begun they finish (see their own tests)."""
     works = next(tool.works for tool in TOOLS if tool.name == name)

@@ -184,6 +184,8 @@ class AtWork(Protocol):
         info: ModelInfo | None = None,
         compact_at: int = 85,
         allowances: Allowances | None = None,
+        network: CommandNetwork = NO_NETWORK,
+        rules: Rules = NO_RULES,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 

@@ -32,8 +32,8 @@ def test_without_anything_the_defaults_hold(environ: dict[str, str]) -> None:
 def test_hosts_of_the_command_line_are_allowed_beside_those_of_the_file(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    settings = load_settings({"allow_net": ["a.example", "*.b.example"]}, environ)
-    assert settings.permissions_allow[-2:] == ("net(a.example)", "net(*.b.example)")
+    settings = load_settings({"allow_net": ["a.example", "*.b.example"], "allow_web": ["*"]}, environ)
+    assert settings.permissions_allow[-3:] == ("net(a.example)", "net(*.b.example)", "web(*)")
     assert settings.network == "ask"
 
 

@@ -107,7 +107,7 @@ class WebFetch:
         notes = notes if found.is_cut else []
         if len(whole) > MOST_CHARACTERS:
             kept = KeptOutput(self._workspace.new_output_file)
-            kept.feed(f"{_OUTSIDE.format(found.address, whole)}\n".encode())
+            kept.feed(_OUTSIDE.format(found.address, whole).encode())
             saved = kept.close()
             head = whole[:MOST_CHARACTERS]
             head = head[: head.rfind("\n", MOST_CHARACTERS // 2) + 1] or head

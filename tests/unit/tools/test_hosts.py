@@ -10,7 +10,8 @@ import pytest
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.flags import parsed
-from keen_tui.text.hosts import Host, HostPattern, NotAHost, host_name, host_pattern
+from keen_tui.text.hosts import Host, HostPattern, NotAHost, WebHosts, host_name, host_pattern
+from keen_tui.tools.base import Access
 from keen_tui.tools.network.addresses import is_public
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import Rules, parse_rules
@@ -188,11 +189,31 @@ def test_hosts_that_are_allowed_for_good_are_kept_beside_commands(tmp_path: Path
     assert kept.all == (command, host)
     kept.remove(host)
     assert Allowances(file, tmp_path).all == (command,)
+    page = WebHosts(host)
+    kept.add([page])
+    assert Allowances(file, tmp_path).all == (command, page)
+    assert (str(host), str(page)) == ("net(a.b)", "web(a.b)") and Allowances(file, tmp_path).hosts == ()
+    kept.remove(page)
     kept.remove(command)
     assert Allowances(file, tmp_path).all == ()
+
+
+def test_rules_of_pages_and_of_commands_are_apart() -> None:
+    about_pages = Rules(parse_rules("allow", ["web", "web(a.b:8080)"], "here"))
+    assert not about_pages.allow_host(Host("a.b", 443)) and not about_pages.allow_all_hosts()
+    about_commands = Rules(parse_rules("allow", ["net"], "here"))
+    page = Access(kind="web", subject="https://a.b/", host=Host("a.b", 443))
+    assert about_pages.allow_page(page) and not about_commands.allow_page(page)
+    denying = Rules(parse_rules("deny", ["net(a.b)", "web(*.c.d)"], "here"))
+    assert denying.first("deny", page) is None and denying.about_host("deny", Host("x.c.d", 443)) is None
+    other = Access(kind="web", subject="https://x.c.d/", host=Host("x.c.d", 443))
+    assert denying.first("deny", other) is not None
 
 
 def test_the_flag_names_hosts_as_rules_do() -> None:
     assert parsed(["--allow-net", "a.b", "--allow-net", "*.c.d:8080"])["allow_net"] == ["a.b", "*.c.d:8080"]
     with pytest.raises(ConfigError, match=r"--allow-net http://a\.b: a host looks like"):
         parsed(["--allow-net", "http://a.b"])
+    assert parsed(["--allow-web", "*"])["allow_web"] == ["*"]
+    with pytest.raises(ConfigError, match=r"--allow-web intranet: intranet is a name in a local network"):
+        parsed(["--allow-web", "intranet"])
