@@ -50,10 +50,10 @@ def live(
         model = choice.model
     except ModelMissing as missing:
         choice, provider, model = None, NotConfigured(str(missing)), None
-    session, history, changes = build_saved_session(
-        settings, Path.cwd(), provider, model, store, environ, attended=True
-    )
     additions = additions_here(settings, environ)
+    session, history, changes = build_saved_session(
+        settings, Path.cwd(), provider, model, store, environ, attended=True, skills=additions.skills
+    )
     return FrontEndSetup(
         session=session,
         controls=session,

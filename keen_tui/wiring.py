@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
@@ -35,6 +36,9 @@ from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
 
+if TYPE_CHECKING:
+    from keen_tui.settings.skills import Skill
+
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
     """The catalogue, with the user's additions, and the keys."""
@@ -54,11 +58,14 @@ def build_session(
     allowances: Allowances | None = None,
     instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
+    skills: Sequence[Skill] = (),
 ) -> Session:
     """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
     what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
-    reads AGENTS.md, `key_variables` names variables that hold API keys."""
-    sandbox = sandbox_here(workspace, os.environ) if settings.sandbox else no_sandbox()
+    reads AGENTS.md, `key_variables` names variables that hold API keys. `skills` are those that it can
+    use."""
+    folders = [skill.folder for skill in skills]
+    sandbox = sandbox_here(workspace, os.environ, folders) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
         provider=provider,
@@ -73,6 +80,7 @@ def build_session(
             kept_back=data_folder(os.environ) / QUARANTINE,
             scratch=data_folder(os.environ) / SCRATCH,
             watches_commands=settings.memory_watch_commands,
+            skills=skills,
         ),
         mode=settings.mode,
         attended=attended,
@@ -126,8 +134,10 @@ def build_saved_session(
     environ: Mapping[str, str],
     *,
     attended: bool,
+    skills: Sequence[Skill] = (),
 ) -> tuple[Session, SessionManager, ChangeService]:
-    """A session that is saved, the manager that saves it and puts others in its place, and its changes.
+    """A session that is saved and can use these skills, the manager that saves it and puts others in its
+    place, and its changes.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -150,6 +160,7 @@ def build_saved_session(
             fallbacks=settings.instructions_fallbacks,
         ),
         key_variables=lambda: key_variables(settings, environ),
+        skills=skills,
     )
     manager = SessionManager(
         session,

@@ -32,8 +32,8 @@ Platform: {system}, shell: bash
 """
 
 
-def system_prompt(workspace: Path, memory: str, instructions: str = "") -> str:
-    """The system prompt for a session in `workspace`; `memory` is the item of the memory policy,
-    `instructions` are those of AGENTS.md files."""
+def system_prompt(workspace: Path, memory: str, instructions: str = "", skills: str = "") -> str:
+    """The system prompt for a session in `workspace`; `memory` is the item of the memory policy, `skills` the
+    list of skills, `instructions` are those of AGENTS.md files."""
     prompt = _PROMPT.format(workspace=workspace, system=platform.system(), memory=memory)
-    return f"{prompt}\n{instructions}" if instructions else prompt
+    return "\n".join(filter(None, (prompt, skills, instructions)))

@@ -127,6 +127,7 @@ class Session:
             clock=work_clock,
             max_steps=max_steps,
             retries=retries or RetryPolicy(),
+            skills=toolbox.skills.listed if toolbox.skills else "",
             steered=self._queue.at_boundary,
             why_stopped=lambda: self._why_stopped,
         )

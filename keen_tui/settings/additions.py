@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -13,7 +14,11 @@ from keen_tui.settings.mcp_entries import joined_servers
 from keen_tui.settings.mcp_json import ProjectServers
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.project import RuleCheck, trusted_project
-from keen_tui.system.paths import home_folder
+from keen_tui.system.paths import home_folder, own_skill_places
+
+if TYPE_CHECKING:
+    from keen_tui.settings.project import Project
+    from keen_tui.settings.skills import FoundSkills, Skill
 
 
 class Additions(Struct, frozen=True, kw_only=True):
@@ -22,6 +27,7 @@ class Additions(Struct, frozen=True, kw_only=True):
 
     commands: tuple[CustomCommand, ...] = ()
     servers: tuple[McpServer, ...] = ()
+    skills: tuple[Skill, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -42,15 +48,30 @@ def read_additions(
         api_keys: the variables that hold API keys of model providers, which no project gets.
     """
     project = trusted_project(folder, environ, check_rules)
-    commands = joined(
-        read_commands(home_folder(environ) / FOLDER, "yours"),
-        project.commands if project else Commands(),
-        built_in,
-    )
+    own = read_commands(home_folder(environ) / FOLDER, "yours")
+    of_project = project.commands if project else Commands()
+    skills = _skills(environ, project)
+    commands = joined(own, of_project, built_in, skills.found if skills else ())
+    names = {each.name for each in commands.found}
+    named, hidden = skills.called_by_name(names, built_in) if skills else ((), ())
+    broken = skills.problems if skills else ()
     brought = project.servers if project else ProjectServers()
     used = joined_servers(servers, brought.found, environ, api_keys)
     return Additions(
         commands=commands.found,
         servers=used.found,
-        problems=(*commands.problems, *brought.problems, *used.problems),
+        skills=named,
+        problems=(*commands.problems, *brought.problems, *used.problems, *broken, *hidden),
     )
+
+
+def _skills(environ: Mapping[str, str], project: Project | None) -> FoundSkills | None:
+    """The user's skills and those of the project. None: there is no folder for any, and nothing is loaded."""
+    places = own_skill_places(environ)
+    if not (any(map(os.path.isdir, places)) or (project and project.skills)):
+        return None
+    from keen_tui.settings.skill_folders import own_folders  # noqa: PLC0415 - only where somebody has skills
+    from keen_tui.settings.skills import joined_skills, read_skills  # noqa: PLC0415
+
+    own = read_skills(own_folders(places))
+    return joined_skills(own, read_skills(project.skills if project else ()))

@@ -9,9 +9,9 @@ import errno
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
@@ -19,6 +19,9 @@ from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line, size
+
+if TYPE_CHECKING:
+    from keen_tui.settings.skills import Skill
 
 FOLDER: Final = "commands"
 """Where the files lie: in the settings folder, and in `.keen` of a project."""
@@ -80,19 +83,30 @@ def read_commands(folder: Path, origin: Origin) -> Commands:
     return Commands(found=tuple(found.values()), problems=tuple(problems))
 
 
-def joined(own: Commands, project: Commands, built_in: Sequence[str]) -> Commands:
-    """All commands, one a name: a built-in one goes before the user's, and that before the project's."""
-    taken = set(built_in)
+def joined(
+    own: Commands, project: Commands, built_in: Sequence[str], skills: Sequence[Skill] = ()
+) -> Commands:
+    """All commands, one a name: a built-in one goes before the user's, and that before the project's. A skill
+    goes before a command of the same origin."""
+    taken = dict.fromkeys(built_in, "is built in")
+    taken |= _taken_by(skills, "yours", "is one of your own skills", taken)
     kept: list[CustomCommand] = []
     clashes: list[str] = []
     for command in (*own.found, *project.found):
-        if command.name in taken:
-            whose = "is built in" if command.name in built_in else "is one of your own commands"
-            clashes.append(f"/{command.name} {whose}: {_whose_file(command)} is not used.")
+        if command.origin == "project":
+            taken |= _taken_by(skills, "project", "is a skill of the project", taken)
+        if why := taken.get(command.name):
+            clashes.append(f"/{command.name} {why}: {_whose_file(command)} is not used.")
         else:
-            taken.add(command.name)
+            taken[command.name] = "is one of your own commands"
             kept.append(command)
     return Commands(found=tuple(kept), problems=(*own.problems, *project.problems, *clashes))
+
+
+def _taken_by(skills: Sequence[Skill], origin: Origin, why: str, taken: Container[str]) -> dict[str, str]:
+    """The names that these skills take as slash commands."""
+    names = (skill.name for skill in skills if skill.for_person and skill.origin == origin)
+    return {name: why for name in names if name not in taken}
 
 
 def expanded(command: CustomCommand, words: str) -> str:

@@ -1,5 +1,5 @@
-"""What a project brings: settings and commands in `.keen`, MCP servers in `.mcp.json`. They are used once the
-user has agreed. Settings and commands never give more rights.
+"""What a project brings: settings and commands in `.keen`, MCP servers in `.mcp.json`, skills. They are used
+once the user has agreed. Settings, commands and skills never give more rights.
 
 Opening a folder that somebody else wrote must not make the program do what that folder wants. The user's
 answer holds for this folder on this disk, and for what it brought at that time.
@@ -12,7 +12,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct, to_builtins
 
@@ -23,8 +23,12 @@ from keen_tui.settings.custom_commands import FOLDER, Commands, read_commands
 from keen_tui.settings.mcp_json import ProjectServers, read_servers, servers_brought
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
-from keen_tui.system.paths import brings_something, home_folder
+from keen_tui.system.paths import SKILL_PLACES, brings_something, home_folder
 from keen_tui.system.safe_read import content_of
+from keen_tui.text.units import counted, size
+
+if TYPE_CHECKING:
+    from keen_tui.settings.skill_folders import SkillFolder
 
 RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
 """Checks rules, as texts, and where they are written, for messages. Raises ConfigError: one isn't a rule."""
@@ -57,6 +61,7 @@ class Project(Struct, frozen=True, kw_only=True):
     ignored: tuple[str, ...]
     commands: Commands
     servers: ProjectServers
+    skills: tuple[SkillFolder, ...]
     kinds: tuple[Brought, ...]
 
     @property
@@ -93,8 +98,8 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     path = folder / FILE
     try:
         commands = read_commands(folder / COMMANDS, "project")
-        servers = read_servers(folder)
-        if not (os.path.lexists(path) or commands.found or servers.found or servers.problems):
+        servers, skills = read_servers(folder), _skill_folders(folder)
+        if not (os.path.lexists(path) or commands.found or servers.found or servers.problems or skills):
             return None
         content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
         written = flat(tomllib.loads(content.decode("utf-8")), str(path))
@@ -112,8 +117,11 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
         _settings_brought(used, ignored, content),
         _commands_brought(commands),
         servers_brought(servers),
+        _skills_brought(skills),
     )
-    project = Project(used=used, ignored=ignored, commands=commands, servers=servers, kinds=kinds)
+    project = Project(
+        used=used, ignored=ignored, commands=commands, servers=servers, skills=skills, kinds=kinds
+    )
     return project if project.asks or servers.problems else None
 
 
@@ -135,6 +143,29 @@ def _commands_brought(commands: Commands) -> Brought:
         title=f"commands of its own, in {COMMANDS}",
         rows=first_rows(rows),
         content=tuple(json.dumps(to_builtins(command)).encode() for command in commands.found),
+    )
+
+
+def _skill_folders(folder: Path) -> tuple[SkillFolder, ...]:
+    if not any(os.path.lexists(folder / place) for place in SKILL_PLACES):
+        return ()
+    from keen_tui.settings.skill_folders import project_folders  # noqa: PLC0415 - only where there are any
+
+    return project_folders(folder)
+
+
+def _skills_brought(skills: Sequence[SkillFolder]) -> Brought:
+    """Every file of a skill counts: the model follows what it says, and may be told to run it."""
+    usable = [skill for skill in skills if not skill.problem]
+    measured = ((skill, f"{counted(skill.files, 'file')}, {size(skill.bytes)}") for skill in usable)
+    rows = [f"  {in_question(skill.name)}   {sizes}, in {skill.place.shown}" for skill, sizes in measured]
+    places = dict.fromkeys(skill.place.shown for skill in usable)
+    return Brought(
+        title=f"skills of its own, in {' and '.join(places)}",
+        rows=first_rows(rows),
+        content=tuple(
+            f"{skill.place.shown}/{skill.name}\0{skill.digest}".encode("utf-8", "replace") for skill in usable
+        ),
     )
 
 

@@ -37,8 +37,17 @@ def data_folder(environ: Mapping[str, str]) -> Path:
     return Path(platformdirs.user_data_dir("keen-tui", appauthor=False))
 
 
-_BROUGHT: Final = (".keen/settings.toml", ".keen/commands", ".mcp.json")
+SKILL_PLACES: Final = (".keen/skills", ".agents/skills", ".claude/skills")
+"""Where a project may have skills; of two with the same name the first one counts."""
+
+_BROUGHT: Final = (".keen/settings.toml", ".keen/commands", ".mcp.json", *SKILL_PLACES)
 """Files and folders of a project that `settings/project.py` reads."""
+
+
+def own_skill_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:
+    """Where the user's own skills are: the settings folder, and what other agents use, too."""
+    home = Path(environ.get("HOME") or Path.home())
+    return home_folder(environ) / "skills", home / ".agents/skills", home / ".claude/skills"
 
 
 def brings_something(folder: Path) -> bool:

@@ -31,7 +31,17 @@ PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
 """Tools whose target is the path of a file."""
 
 READING_TOOLS: Final = frozenset(
-    ("read_file", "glob_files", "grep_files", "ask_user", "todo_write", "propose_plan", "recall", "web_fetch")
+    (
+        "read_file",
+        "glob_files",
+        "grep_files",
+        "ask_user",
+        "todo_write",
+        "propose_plan",
+        "recall",
+        "skill",
+        "web_fetch",
+    )
 )
 """Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""
 

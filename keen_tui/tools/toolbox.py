@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -40,6 +41,10 @@ from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.web.fetching import Fetcher
 from keen_tui.tools.work_tree.watch import CommandWatch
 
+if TYPE_CHECKING:
+    from keen_tui.settings.skills import Skill
+    from keen_tui.tools.skills import SkillShelf
+
 
 class Toolbox:
     """Finds the tool for a call.
@@ -47,7 +52,7 @@ class Toolbox:
     `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
     files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
-    commands change; None: nobody does.
+    commands change; None: nobody does. `skills` are those that can be used, None if there are none.
     """
 
     def __init__(
@@ -60,8 +65,10 @@ class Toolbox:
         quarantine: Quarantine | None = None,
         earlier: EarlierTurns | None = None,
         watch: CommandWatch | None = None,
+        skills: SkillShelf | None = None,
     ) -> None:
         self.watch = watch
+        self.skills = skills
         self._keys = keys
         self._quarantine = quarantine
         self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
@@ -150,6 +157,7 @@ def build_toolbox(
     kept_back: Path | None = None,
     scratch: Path | None = None,
     watches_commands: bool = True,
+    skills: Sequence[Skill] = (),
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -165,6 +173,7 @@ def build_toolbox(
         kept_back: the folder for new files of commands that would run code later; None: they stay in place.
         scratch: the folder for the content of files before a command; None: commands aren't watched.
         watches_commands: whether the user wants them to be watched.
+        skills: those that can be used; their folders can be read without a question.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     named = cache(lambda: tuple(key_variables()))
@@ -172,7 +181,8 @@ def build_toolbox(
     def keys() -> frozenset[str]:
         return api_keys(os.environ, named())
 
-    workspace = Workspace(root, backup, rules)
+    workspace = Workspace(root, backup, rules, [skill.folder for skill in skills])
+    shelf, skill_tools = _with_skills(workspace, skills)
     quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
@@ -188,6 +198,7 @@ def build_toolbox(
             ProposePlan(),
             Recall(workspace, searcher, earlier),
             WebFetch(workspace, Fetcher(network.internet), keys),
+            *skill_tools,
         ),
         sandbox,
         todos,
@@ -196,4 +207,16 @@ def build_toolbox(
         quarantine,
         earlier,
         CommandWatch(workspace.root, scratch, backup, keys, watches=watches_commands) if scratch else None,
+        shelf,
     )
+
+
+def _with_skills(workspace: Workspace, skills: Sequence[Skill]) -> tuple[SkillShelf | None, Sequence[Tool]]:
+    """The skills, and the tool that gives them to the model; nothing of it is loaded if there are none."""
+    if not skills:
+        return None, ()
+    from keen_tui.tools.builtin.skill import UseSkill  # noqa: PLC0415 - only where there are skills
+    from keen_tui.tools.skills import SkillShelf  # noqa: PLC0415
+
+    shelf = SkillShelf(skills)
+    return shelf, (UseSkill(workspace, shelf),)

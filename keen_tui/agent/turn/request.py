@@ -26,7 +26,7 @@ def step_request(
     """A model call that continues from `past`, whose last message is the user's, and from the traces. The
     session's `projector` reuses the parts of its request before."""
     return StepRequest(
-        system=system_prompt(setup.workspace, policy.instructions, setup.instructions.text),
+        system=system_prompt(setup.workspace, policy.instructions, setup.instructions.text, setup.skills),
         parts=(projector or Projector()).project(past, traces, policy),
         tools=offered_tools(tools, policy),
     )

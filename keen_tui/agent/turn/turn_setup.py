@@ -77,8 +77,9 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     seconds, never goes back and stands still while the person is asked; `pending_store` saves pending state
     beyond the process, if the user wants that; `projector` knows the session's previous request,
     `newest_request` what the last answered one was built from; `instructions` are those that the session
-    began with, `nested` those of folders below the workspace; `steered` takes the messages that go into the
-    turn now; `why_stopped` says in a sentence who interrupted it."""
+    began with, `nested` those of folders below the workspace, `skills` the list of skills for the system
+    prompt; `steered` takes the messages that go into the turn now; `why_stopped` says in a sentence who
+    interrupted it."""
 
     provider: Provider
     price: Price | None
@@ -96,5 +97,6 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     newest_request: NewestRequest = field(default_factory=NewestRequest)
     instructions: Instructions = NO_INSTRUCTIONS
     nested: NestedInstructions = field(default_factory=NestedInstructions)
+    skills: str = ""
     steered: Callable[[], Sequence[str]] = tuple
     why_stopped: Callable[[], str] = lambda: STOPPED

@@ -4,6 +4,7 @@ name."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -39,15 +40,22 @@ class Workspace:
     """The folder that the agent works in, and what the model knows about its files.
 
     `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
-    `rules` are the user's.
+    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved.
     """
 
-    def __init__(self, root: Path, backup: Backup | None = None, rules: Rules = NO_RULES) -> None:
+    def __init__(
+        self,
+        root: Path,
+        backup: Backup | None = None,
+        rules: Rules = NO_RULES,
+        skills: Sequence[Path] = (),
+    ) -> None:
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
         self.backup = backup
         self.rules = rules
         self.is_broad = bool(broad_folder(self.root))
+        self._skills = frozenset(skills)
 
     def new_output_file(self) -> Path | None:
         """A file for output that is too long for a result; None: such output isn't saved. Called in a
@@ -56,8 +64,11 @@ class Workspace:
 
     def reads_freely(self, place: ResolvedPath) -> bool:
         """Whether the model may read the place as if it were inside the workspace: it may read the output of
-        its commands."""
-        return self.frees(place) or (self.backup is not None and self.backup.is_output(place.path))
+        its commands, and the files of skills."""
+        is_output = self.backup is not None and self.backup.is_output(place.path)
+        return (
+            self.frees(place) or is_output or not self._skills.isdisjoint((place.path, *place.path.parents))
+        )
 
     @property
     def concern(self) -> str:

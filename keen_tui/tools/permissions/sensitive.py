@@ -22,7 +22,7 @@ def _each(names: str) -> frozenset[str]:
 
 _ACTS_FOLDERS: Final = _each(
     ".git .githooks .husky .keen .vscode .idea .devcontainer .circleci .ci .buildkite .woodpecker .gitea "
-    ".forgejo .ssh .gnupg .hg .jj .zed .vs .cursor .claude .codex .gemini .ipython"
+    ".forgejo .ssh .gnupg .hg .jj .zed .vs .cursor .agents .claude .codex .gemini .ipython"
 )
 """Files in these folders act as soon as somebody opens or enters the folder, or at the next step of git, an
 agent or a build server."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -82,11 +82,12 @@ def arguments(
     workspace = str(policy.workspace)
     mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy)]
     mounts += _of_starter(policy) if terms.listener_to is not None else ()
-    mounts += _hidden(policy, inside=False)
+    mounts += _hidden(policy, set(policy.readable))
+    mounts += _skills(policy)
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
     mounts += _protected(policy, missing, secrets) if terms.writes else ()
     mounts += _for_git(policy, terms) if terms.git else ()
-    mounts += _hidden(policy, inside=True)
+    mounts += _hidden(policy, {policy.workspace})
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
 
 
@@ -129,18 +130,30 @@ def _mounted_in(policy: Policy, place: Path) -> set[Path]:
 
 
 def _folders_of(policy: Policy) -> Iterator[Path]:
-    """The readable folders that exist."""
-    for path in policy.readable:
+    """The readable folders that exist, with those of skills."""
+    for path in (*policy.readable, *policy.skills):
         if path.is_dir() and os.access(path, os.R_OK):
             yield Path(os.path.realpath(path)) if ".." in path.parts else path
 
 
 def _readable(policy: Policy) -> Iterator[str]:
     for path in _folders_of(policy):
+        if path in policy.skills:
+            continue
         if path.parent == Path("/") and path.is_symlink():  # /bin leads to usr/bin
             yield from ("--symlink", str(path.readlink()), str(path))
         else:
             yield from ("--ro-bind", str(path), str(path))
+
+
+def _skills(policy: Policy) -> Iterator[str]:
+    """The folders of skills without their hidden files. One inside a readable folder that is hidden is left
+    out: nothing can be mounted where that was."""
+    covered = {path for path in policy.hidden if not set(policy.readable).isdisjoint(path.parents)}
+    for path in policy.skills:
+        if covered.isdisjoint(path.parents):
+            yield from _read_only(path)
+    yield from _hidden(policy, set(policy.skills))
 
 
 def _of_starter(policy: Policy) -> Iterator[str]:
@@ -178,9 +191,8 @@ def _between(workspace: Path, paths: Iterable[Path]) -> list[Path]:
     return sorted(inside, key=lambda folder: len(folder.parts))
 
 
-def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
-    """Hides entries inside the workspace, or those outside it that would be visible."""
-    around = {policy.workspace} if inside else set(policy.readable)
+def _hidden(policy: Policy, around: Set[Path]) -> Iterator[str]:
+    """Hides the entries in these folders."""
     for path in policy.hidden:
         if not around.isdisjoint(path.parents) and os.access(path, os.R_OK):
             yield from _covered(path)

@@ -126,7 +126,7 @@ def _outside_workspace(policy: Policy) -> Iterator[PathGrant]:
     for device in _DEVICES:
         yield device, READ_FILE | WRITE_FILE
     yield Path("/proc"), READ_FILE | READ_DIR
-    for path in policy.readable:
+    for path in (*policy.readable, *policy.skills):
         yield from readable(Path(os.path.realpath(path)), frozenset(policy.hidden))
 
 

@@ -75,10 +75,11 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What a command may reach. It writes to `workspace` and to its own home and tmp, and has no network.
 
     `readable` are other paths that it may read, if they exist. `hidden` paths are never visible, even inside
-    readable ones. `protected` paths in the workspace are read-only even if they are missing (Keen's own code
-    is among them), and `protected_if_there` only if they exist. All paths are absolute; `workspace` and
-    `home` are resolved. `scratch` is the folder of the homes and tmps; None means the system's folder for
-    temporary files.
+    readable ones. `skills` are folders outside the workspace that it may read even inside hidden ones, except
+    for hidden files in them. `protected` paths in the workspace are read-only even if they are missing
+    (Keen's own code is among them), and `protected_if_there` only if they exist. All paths are absolute;
+    `workspace` and `home` are resolved. `scratch` is the folder of the homes and tmps; None means the
+    system's folder for temporary files.
     """
 
     workspace: Path
@@ -88,6 +89,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     protected: tuple[Path, ...]
     protected_if_there: tuple[Path, ...]
     scratch: Path | None = None
+    skills: tuple[Path, ...] = ()
 
     @property
     def objection(self) -> str:
@@ -128,6 +130,8 @@ def policy_for(
     *,
     code: Iterable[Path] = (),
     scratch: Path | None = None,
+    skills: Iterable[Path] = (),
+    secrets: Iterable[Path] = (),
     resolved: Callable[[str], str] = os.path.normpath,
 ) -> Policy:
     """The policy for commands in `workspace`.
@@ -137,6 +141,7 @@ def policy_for(
         environ: of the commands; folders in PATH are readable.
         code: the folders from which Keen itself is loaded.
         scratch: a folder for the homes of commands, inside one of `own`.
+        skills: folders of the user's skills, and `secrets` the files in them that no command may read.
         resolved: resolves a path: PATH may name a home by a link or through another folder.
     """
 
@@ -159,6 +164,7 @@ def policy_for(
             *own,
             *(home / name for name in _TOOLCHAIN_SECRETS),
             *(Path("/etc", name) for name in _SECRETS),
+            *secrets,
         ),
         protected=(
             *(workspace / name for name in ALWAYS_PROTECTED),
@@ -166,6 +172,9 @@ def policy_for(
         ),
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
         scratch=scratch,
+        skills=_outermost(
+            path for path in skills if not (path.is_relative_to(workspace) or workspace.is_relative_to(path))
+        ),
     )
 
 

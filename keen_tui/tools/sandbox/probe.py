@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from keen_tui.system.executables import find_program, own_code
 from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.tools.permissions.sensitive import holds_secrets
 from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.policy import Policy, policy_for
@@ -73,13 +74,13 @@ def no_sandbox() -> SandboxFinder:
     return SandboxFinder(lambda: OFF)
 
 
-def sandbox_here(workspace: Path, environ: Mapping[str, str]) -> SandboxFinder:
-    """The finder for commands in `workspace` on this system."""
-    return SandboxFinder(lambda: find_sandbox(policy_here(workspace, environ), environ))
+def sandbox_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Path] = ()) -> SandboxFinder:
+    """The finder for commands in `workspace` on this system, which may read the folders of `skills`."""
+    return SandboxFinder(lambda: find_sandbox(policy_here(workspace, environ, skills), environ))
 
 
-def policy_here(workspace: Path, environ: Mapping[str, str]) -> Policy:
-    """The policy for commands in `workspace` on this system, for this user."""
+def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Path] = ()) -> Policy:
+    """The policy for commands in `workspace` on this system, for this user. Reads the folders of `skills`."""
     home = os.path.realpath(environ.get("HOME") or Path.home())
     own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
     return policy_for(
@@ -89,8 +90,16 @@ def policy_here(workspace: Path, environ: Mapping[str, str]) -> Policy:
         child_environment(environ),
         code=own_code(),
         scratch=Path(os.path.realpath(data_folder(environ)), FOLDER),
+        skills=skills,
+        secrets=tuple(path for folder in skills for path in _secrets_in(folder)),
         resolved=os.path.realpath,
     )
+
+
+def _secrets_in(folder: Path) -> Iterator[Path]:
+    """The files below the folder whose names say that they hold keys or passwords."""
+    for path, _, files in os.walk(folder):
+        yield from (Path(path, name) for name in files if holds_secrets(str(Path(path, name))))
 
 
 def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> ProbeResult:

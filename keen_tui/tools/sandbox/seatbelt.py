@@ -80,10 +80,19 @@ def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: 
         *([("allow file-write*", (policy.workspace,))] if terms.writes else []),
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
         ("deny file-read* file-write*", (*policy.hidden, *secrets)),
+        *_for_skills(policy, reading),
         (f"{reading} file-write*", own),
         *(_for_git(policy, terms) if terms.git else ()),
     )
     return _BEGINNING + "".join(_rule(what, paths) for what, paths in rules)
+
+
+def _for_skills(policy: Policy, reading: str) -> Iterator[tuple[str, Sequence[Path]]]:
+    if policy.skills:
+        yield reading, policy.skills
+        skills = set(policy.skills)
+        if hidden := tuple(path for path in policy.hidden if not skills.isdisjoint(path.parents)):
+            yield "deny file-read*", hidden
 
 
 def _for_git(policy: Policy, terms: Terms) -> Iterator[tuple[str, Sequence[Path]]]:

@@ -1,0 +1,96 @@
+"""The YAML between two lines of `---` at the beginning of a SKILL.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+_MOST_CHARACTERS: Final = 20_000
+"""Characters of the front matter; its fields together may have fewer."""
+
+_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_PLAIN_LINE = re.compile(r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*)")
+
+
+class FrontMatterProblem(Exception):
+    """Why the front matter can't be used, as the end of a sentence."""
+
+
+class FrontMatter(Struct, frozen=True, kw_only=True):
+    """The fields whose value is a text, all others as they are written, and the text behind the front matter.
+    `is_mended`: it isn't valid YAML, and was read line by line."""
+
+    texts: Mapping[str, str]
+    others: Mapping[str, str]
+    body: str
+    is_mended: bool = False
+
+
+def parted(whole: str) -> FrontMatter:
+    """Take a file apart. Values are taken as they are written: `yes` and `1.0` are texts.
+
+    Raises:
+        FrontMatterProblem: there is none, or it can't be read.
+    """
+    if not whole.startswith("---"):
+        raise FrontMatterProblem("it has no front matter: its first line must be ---")
+    found = _FRONT.match(whole)
+    if found is None:
+        raise FrontMatterProblem("its front matter has no end: a line --- must close it")
+    if len(found[1]) > _MOST_CHARACTERS:
+        raise FrontMatterProblem(f"its front matter has over {_MOST_CHARACTERS:,} characters")
+    try:
+        texts, others, is_mended = _fields(found[1])
+    except RecursionError as error:
+        raise FrontMatterProblem("its front matter nests too deep") from error
+    return FrontMatter(texts=texts, others=others, body=whole[found.end() :], is_mended=is_mended)
+
+
+def _fields(text: str) -> tuple[dict[str, str], dict[str, str], bool]:
+    """The texts, all other fields, and whether the text had to be mended."""
+    from yaml import YAMLError  # noqa: PLC0415 - only where somebody has a skill
+
+    try:
+        return *_composed(text), False
+    except YAMLError as error:
+        try:
+            return *_composed("\n".join(_quoted_values(text))), True
+        except YAMLError:
+            raise FrontMatterProblem(f"its front matter isn't valid YAML: {_reason(error)}") from error
+
+
+def _composed(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The document is only taken apart, and no value is made of it: aliases can't multiply anything."""
+    import yaml  # noqa: PLC0415 - only where somebody has a skill
+
+    document = yaml.compose(text, Loader=yaml.BaseLoader)
+    if not isinstance(document, yaml.MappingNode):
+        raise FrontMatterProblem("its front matter has no fields: write name: value")
+    texts: dict[str, str] = {}
+    others: dict[str, str] = {}
+    for key, value in document.value:
+        name = key.value if isinstance(key, yaml.ScalarNode) else ""
+        if name in texts or name in others:
+            raise FrontMatterProblem(f"its front matter has the field {name[:40]!r} twice")
+        if isinstance(value, yaml.ScalarNode):
+            texts[name] = value.value
+        else:
+            others[name] = text[value.start_mark.index : value.end_mark.index].strip()
+    return texts, others
+
+
+def _quoted_values(text: str) -> Iterator[str]:
+    """The lines, each plain value in quotes: `description: Use it when: always` is a usual mistake."""
+    for line in text.splitlines():
+        plain = _PLAIN_LINE.fullmatch(line)
+        yield f"{plain[1]}: {json.dumps(plain[2].rstrip())}" if plain else line
+
+
+def _reason(error: Any) -> str:
+    problem = getattr(error, "problem", None) or "it can't be read"
+    mark = getattr(error, "problem_mark", None)
+    return f"{problem} (line {mark.line + 2})" if mark else str(problem)
