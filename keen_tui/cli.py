@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing
 from keen_tui.settings.flags import command_of
@@ -20,6 +20,9 @@ from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.text.redaction import keep_secrets_of, masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.permissions.rule_check import check_rules
+
+if TYPE_CHECKING:
+    from keen_tui.settings.additions import Additions
 
 EXIT_USAGE = 2
 EXIT_PIPE = 128 + signal.SIGPIPE
@@ -136,6 +139,7 @@ def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
 
 
 def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
+    from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.headless.outlets import require_writable
     from keen_tui.frontends.headless.run import run_prompt
     from keen_tui.frontends.headless.standard_input import read_prompt, with_data
@@ -149,7 +153,8 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     choice = build_chooser(os.environ).choice(settings)
     provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
     asked = read_prompt(given["prompt"], sys.stdin)
-    text = _with_command(settings, asked.text) if given["prompt"].startswith("/") else asked.text
+    additions = additions_here(settings, os.environ)
+    text = _with_command(additions, asked.text) if given["prompt"].startswith("/") else asked.text
     prompt = with_data(text, asked.data)
     store = build_store(os.environ)
     opening = asked_for(given, store)
@@ -157,7 +162,14 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
     async def run() -> int:
         session, history, _ = build_saved_session(
-            settings, Path.cwd(), provider, choice.model, store, os.environ, attended=False
+            settings,
+            Path.cwd(),
+            provider,
+            choice.model,
+            store,
+            os.environ,
+            attended=False,
+            skills=additions.skills,
         )
         return await run_prompt(
             session,
@@ -168,23 +180,21 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             history,
             opening=opening.id if opening else "",
             keeps_pending=settings.pending_durable,
-            notices=(*filter(None, (problem, asked.notice)), *left),
+            notices=(*filter(None, (problem, asked.notice, *additions.problems)), *left),
         )
 
     return asyncio.run(run())
 
 
-def _with_command(settings: Settings, prompt: str) -> str:
+def _with_command(additions: Additions, prompt: str) -> str:
     """The text of the user's own slash command that the prompt calls, else the unchanged prompt."""
-    from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.shared.commands import SlashCommands
-    from keen_tui.settings.custom_commands import CustomCommand, expanded
 
-    called = SlashCommands(additions_here(settings, os.environ).commands).called(prompt)
+    called = SlashCommands(additions.commands, additions.skills).called(prompt)
     if called is None or called.what is None:
         return prompt
-    if isinstance(called.what, CustomCommand):
-        return expanded(called.what, called.words)
+    if called.message is not None:
+        return called.message
     raise ConfigError(f"/{called.name} works only on the screen. Start with a space to send it as a prompt.")
 
 

@@ -66,6 +66,7 @@ def live(
         offers=Offers(data_folder(environ) / "offers.json"),
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *additions.problems))),
         commands=additions.commands,
+        skills=additions.skills,
         settings=SettingsService(given, environ, Path.cwd(), check_rules),
     )
 

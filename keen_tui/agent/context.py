@@ -15,7 +15,7 @@ from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
-from keen_tui.domain.messages import Message, NativeMessage, ToolCall, ToolResult, ToolStep
+from keen_tui.domain.messages import Message, NativeMessage, SkillUsed, ToolCall, ToolResult, ToolStep
 from keen_tui.domain.recorded import recalled_bytes
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, NextSizes, PartSize
 from keen_tui.memory.conversation import Past
@@ -24,8 +24,9 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.images import ImageSize, image_sizes
-from keen_tui.text.labels import image_line
-from keen_tui.text.units import size
+from keen_tui.text.labels import image_line, skill_line
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, size
 
 DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""
@@ -80,6 +81,8 @@ def report(
         rows = [column.rows.get(key) or _ContextRow(kind, turn, "", 0) for column in columns]
         sizes = [sized(row) for row in rows]
         title, label = _named(kind, turn, titles, pending, setup.instructions.label)
+        if kind == "skills" and setup.toolbox.skills:
+            label = counted(len(setup.toolbox.skills.by_name), "skill")
         if kind == "tools":
             label = f"{len(requests[POLICIES.index(policy)].tools)} tools"
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
@@ -125,7 +128,7 @@ def _three(each: Sequence[Value]) -> tuple[Value, Value, Value]:
 
 _Key = tuple[ContextKind, int]
 _ORDER: tuple[ContextKind, ...] = (
-    "system", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame",
+    "system", "skills", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame",
 )  # fmt: skip
 
 
@@ -134,7 +137,7 @@ def _place(key: _Key) -> tuple[int, int]:
     kind, turn = key
     if kind in ("compacted", "turn", "pending"):
         return 2 * turn + (kind == "pending"), _ORDER.index(kind)
-    return (-1 if kind in _ORDER[:3] else 2**62), _ORDER.index(kind)
+    return (-1 if kind in _ORDER[:4] else 2**62), _ORDER.index(kind)
 
 
 class _Column:
@@ -149,8 +152,12 @@ class _Column:
         compacted = {message.turn for message in past.messages[:1] if message.by_program}
         tools = body.get("tools") or ()
         instructions = setup.instructions.text
+        skills = setup.skills
         own = request.system.removesuffix(instructions)
+        own = own.removesuffix("\n" if instructions and skills else "").removesuffix(skills)
         self._add("system", 0, own, _json_bytes(own))
+        if skills:
+            self._add("skills", 0, skills, _json_bytes(skills) - len('""'))
         if instructions:
             self._add("instructions", 0, instructions, _json_bytes(instructions) - len('""'))
         self._add("tools", 0, json.dumps(tools, ensure_ascii=False, indent=2), native_bytes(tools))
@@ -217,25 +224,41 @@ def _readable_step(step: ToolStep) -> str:
 
 
 def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pending: bool) -> str:
-    """What isn't sent of the turn: its calls, if the policy doesn't replay them."""
-    steps = past.steps.get(parts[0].turn, ()) if kind == "turn" and not is_pending else ()
-    calls = [result for step in steps for _, result in step.calls]
-    if not calls or any(isinstance(part, PastStep) for part in parts):
+    """What of the turn is not sent: its calls, and the skills that it used, where the policy does not replay
+    them."""
+    turn = parts[0].turn
+    if kind != "turn" or is_pending or any(isinstance(part, PastStep) for part in parts):
         return ""
+    calls = [result for _, result in _results(past, turn)]
     total = sum(_result_bytes(result) for result in calls)
     plural = "s and their results" if len(calls) > 1 else " and its result"
-    recalled = _recalled(_results(past, parts[0].turn))
-    return f"{len(calls)} call{plural}, {total / 1000:.1f} kB{recalled and f', {recalled}'}"
+    named = f"{len(calls)} call{plural}, {total / 1000:.1f} kB" if calls else ""
+    skills = _called_skills(past, parts, are_sent=False)
+    return ", ".join(filter(None, (named, _recalled(_results(past, turn)), *skills)))
+
+
+def _called_skills(past: Past, parts: Sequence[Part], *, are_sent: bool) -> list[str]:
+    """The skills that the user called in the turn, whose text is sent or isn't: `skill pdf, 4.2 kB`."""
+    said = "\n".join(part.text for part in parts if isinstance(part, UserText))
+    called = (each.skill for each in past.messages if each.turn == parts[0].turn and each.skill)
+    return [skill_line(skill) for skill in called if (skill.text in said) is are_sent]
 
 
 def _includes(parts: Sequence[Part], past: Past) -> str:
     """What the sent results include: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
+    turn = parts[0].turn
     if not any(isinstance(part, PastStep | NativeTrace) for part in parts):
-        return ""
-    results = _results(past, parts[0].turn)
+        return ", ".join(_called_skills(past, parts, are_sent=True))
+    results = _results(past, turn)
     files = (file for _, result in results for file in result.instructions)
     named = (f"{file.name} ({size(file.bytes)})" for file in files)
-    return ", ".join(filter(None, (_recalled(results), *named)))
+    loaded = (
+        f"skill {clean(fact.name)}, {size(fact.bytes)}"
+        for _, result in results
+        for fact in result.facts
+        if isinstance(fact, SkillUsed)
+    )
+    return ", ".join(filter(None, (_recalled(results), *loaded, *named)))
 
 
 def _results(past: Past, turn: int) -> list[tuple[ToolCall, ToolResult]]:
@@ -271,6 +294,8 @@ def _named(
     match kind:
         case "system":
             return "system prompt", ""
+        case "skills":
+            return "skills", ""
         case "instructions":
             return "instructions", instructions
         case "tools":

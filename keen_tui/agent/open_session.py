@@ -10,14 +10,17 @@ from msgspec.structs import replace
 from keen_tui.agent.instructions.instructions import InstructionFiles, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.instructions.watch import InstructionWatch
+from keen_tui.agent.turn.called_skills import facts_of_calls
 from keen_tui.agent.turn.turn_setup import NewestRequest, PendingSlot, TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
+from keen_tui.domain.messages import SkillUsed
 from keen_tui.domain.models import ModelInfo
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.projection import Projector
+from keen_tui.memory.recorder import turn_memory
 
 
 class OpenSession(Struct, kw_only=True):
@@ -35,6 +38,13 @@ class OpenSession(Struct, kw_only=True):
     def pending(self) -> PendingState | None:
         """The pending state of incomplete turns, until retry or discard."""
         return self.setup.provider.pending
+
+    @property
+    def skills_in_use(self) -> tuple[SkillUsed, ...]:
+        """The skills that turns used and that nobody has put away, those of incomplete turns included."""
+        called = facts_of_calls(self.conversation.unanswered)
+        pending = self.pending.facts if self.pending else ()
+        return turn_memory((*self.conversation.skills_in_use, *pending, *called)).skills
 
     @property
     def is_unanswered(self) -> bool:

@@ -47,7 +47,7 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.messages import Message, TurnMemory
+from keen_tui.domain.messages import Message, SkillUsed, TurnMemory
 from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport, NextSizes
@@ -133,6 +133,8 @@ class Session:
         )
         opened = OpenSession(setup=setup, instructions=InstructionWatch(instruction_files))
         toolbox.earlier.record = HeldRecord()
+        if toolbox.skills:
+            toolbox.skills.in_use = lambda: {skill.name for skill in self.skills_in_use}
         self.state = SessionState(open=opened, policy=policy_of(policy), info=info, compact_at=compact_at)
         self._runner = Runner(
             self.state, self._job, self._queue, self._meter, self._background, self._publish
@@ -154,6 +156,11 @@ class Session:
     def conversation(self) -> tuple[Message, ...]:
         """The messages that later turns are built from."""
         return self._open.conversation.messages
+
+    @property
+    def skills_in_use(self) -> tuple[SkillUsed, ...]:
+        """The skills that turns used and that nobody has put away."""
+        return self._open.skills_in_use
 
     @property
     def pending(self) -> PendingState | None:
@@ -456,6 +463,19 @@ class Session:
             )
         carried = rendered_bytes(conversation.text_of(turn), memory)
         self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
+
+    def put_away(self, skill: str) -> None:
+        """Forget in every turn that the skill is in use: later turns aren't told.
+
+        Raises:
+            SessionRefused: a turn runs or isn't done, or the skill isn't in use.
+        """
+        self.require_settled("put the skill away")
+        without = self._open.conversation.memories_without(skill)
+        if not without:
+            raise SessionRefused(f"The skill {skill} isn't in use.")
+        for turn, memory in without:
+            self.edit_memory(turn, memory)
 
     def note_undone(self, turn: int, files: tuple[str, ...]) -> None:
         """Record that the turn was undone: later turns are told (turn.md rule 16)."""

@@ -16,7 +16,15 @@ from msgspec import Struct, field, to_builtins
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import Display
 from keen_tui.domain.errors import EndReason
-from keen_tui.domain.messages import Image, StopReason, TokenUsage, ToolResult, TurnMemory, UnknownCall
+from keen_tui.domain.messages import (
+    CalledSkill,
+    Image,
+    StopReason,
+    TokenUsage,
+    ToolResult,
+    TurnMemory,
+    UnknownCall,
+)
 
 
 class Stored(Struct, frozen=True, kw_only=True):
@@ -303,6 +311,13 @@ class ImagesAttached(Stored, frozen=True, kw_only=True):
     images: tuple[Image, ...]
 
 
+class SkillCalled(Stored, frozen=True, kw_only=True):
+    """The turn's newest message calls a skill, which was read and belongs to it from now on."""
+
+    turn: int
+    skill: CalledSkill
+
+
 class QueueChanged(Passing, frozen=True, kw_only=True):
     """The messages queued until the running turn is done, and those for its next tool results; oldest
     first."""
@@ -464,6 +479,7 @@ TurnEvent = (
     | Notice
     | Steered
     | ImagesAttached
+    | SkillCalled
     | EndEvent
 )
 CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed
@@ -512,7 +528,10 @@ def as_record(event: Event) -> dict[str, Any]:
 
 
 def as_told(event: Event) -> dict[str, Any]:
-    """The event as a JSON object for the reader of a turn: images by name only."""
+    """The event as a JSON object for the reader of a turn: images and skills by name only."""
+    if isinstance(event, SkillCalled):
+        named = {"name": event.skill.name, "bytes": event.skill.bytes}
+        return {"type": event_type(SkillCalled), "turn": event.turn, "skill": named}
     if isinstance(event, ImagesAttached):
         names = [image.name for image in event.images]
         return {"type": event_type(ImagesAttached), "turn": event.turn, "images": names}

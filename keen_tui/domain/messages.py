@@ -98,6 +98,15 @@ class CommandRun(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class CalledSkill(Struct, frozen=True, kw_only=True):
+    """A skill that the user called with a message. `text` is what the model is given of it until the turn is
+    done, `bytes` are those of the skill's own text; 0 if it couldn't be read."""
+
+    name: str
+    text: str
+    bytes: int
+
+
 class Image(Struct, frozen=True, kw_only=True):
     """An image as it is sent with a message of the user. `name` is its path as written in the message,
     `media_type` for example "image/png", `content` the file, `width` and `height` are pixels."""
@@ -112,8 +121,8 @@ class Image(Struct, frozen=True, kw_only=True):
 class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
-    `ran` are the commands that the user ran before sending `text`, `images` are those that the text names;
-    both are set only on user messages.
+    `ran` are the commands that the user ran before sending `text`, `images` are those that the text names,
+    `skill` is the one that it calls; they are set only on user messages.
 
     `memory` is set only on assistant messages; None if the turn left nothing to remember. `raw` is the text
     as the model wrote it, if the `in-band` policy took a block out of it. `by_program` marks text that no
@@ -128,6 +137,7 @@ class Message(Struct, frozen=True, kw_only=True):
     by_program: bool = False
     ran: tuple[CommandRun, ...] = ()
     images: tuple[Image, ...] = ()
+    skill: CalledSkill | None = None
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):

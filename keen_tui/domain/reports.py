@@ -13,7 +13,9 @@ from msgspec import Struct
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.spent import NOTHING, Spent
 
-ContextKind = Literal["system", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame"]
+ContextKind = Literal[
+    "system", "skills", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame"
+]
 
 
 class SavedSession(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from keen_tui.domain.events import (
     Notice,
     PolicyChanged,
     ShellFinished,
+    SkillCalled,
     Steered,
     ToolFinished,
     ToolStarted,
@@ -70,6 +71,7 @@ ExportedItem = (
     | Notice
     | Steered
     | ImagesAttached
+    | SkillCalled
     | HostContacted
     | Compacted
     | TurnUndone

@@ -36,6 +36,7 @@ from keen_tui.domain.events import (
     SessionRestored,
     ShellFinished,
     ShellStarted,
+    SkillCalled,
     Steered,
     StepRestarted,
     TextDelta,
@@ -112,7 +113,7 @@ class _Folding:
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
-            case Steered() | ImagesAttached() | HostContacted():
+            case Steered() | ImagesAttached() | SkillCalled() | HostContacted():
                 self._turn(event.turn).items.append(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._end(event)

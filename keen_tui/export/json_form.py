@@ -17,7 +17,8 @@
   `tool_started` (a call without a result), `notice`, `turn_done`, `turn_incomplete`, `turn_error`,
   `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
   that the user ran), `model_changed` and `policy_changed` with the fields that
-  `--output stream-json` prints; the two last belong to no turn. `images_attached` names its `images`.
+  `--output stream-json` prints; the two last belong to no turn. `images_attached` names its `images`,
+  and `skill_called` the skill that the message before it calls.
 
 Characters that can't be seen stand as `\\u` escapes: the text is safe to print and nothing is lost.
 """

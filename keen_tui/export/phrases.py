@@ -14,6 +14,7 @@ from keen_tui.domain.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
+    SkillCalled,
     TurnAbandoned,
     TurnDone,
     TurnError,
@@ -29,6 +30,7 @@ from keen_tui.text.labels import (
     contact_line,
     image_line,
     not_done_words,
+    skill_line,
     unknown_call,
     why_ended,
 )
@@ -136,7 +138,14 @@ def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
 
 
 def aside(
-    event: Notice | HostContacted | ImagesAttached | Compacted | TurnUndone | ModelChanged | PolicyChanged,
+    event: Notice
+    | HostContacted
+    | ImagesAttached
+    | SkillCalled
+    | Compacted
+    | TurnUndone
+    | ModelChanged
+    | PolicyChanged,
 ) -> str:
     """One sentence about what happened beside the conversation."""
     match event:
@@ -146,6 +155,8 @@ def aside(
             return f"the command {contact_line(event)}"
         case ImagesAttached():
             return "; ".join(map(image_line, event.images))
+        case SkillCalled():
+            return f"with the {skill_line(event.skill)}"
         case Compacted():
             sizes = f"{size(event.bytes_before)} → {size(event.bytes_after)}"
             return f"{counted(event.turns, 'turn')} summarised, {sizes}"

@@ -18,6 +18,7 @@ from keen_tui.domain.events import (
     MemoryEdited,
     MessageTakenBack,
     ShellFinished,
+    SkillCalled,
     Steered,
     StepRestarted,
     TextDelta,
@@ -29,7 +30,17 @@ from keen_tui.domain.events import (
     TurnStarted,
     TurnUndone,
 )
-from keen_tui.domain.messages import CommandRun, Image, Message, ToolCall, ToolResult, ToolStep, TurnMemory
+from keen_tui.domain.messages import (
+    CalledSkill,
+    CommandRun,
+    Image,
+    Message,
+    SkillUsed,
+    ToolCall,
+    ToolResult,
+    ToolStep,
+    TurnMemory,
+)
 from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
 
@@ -86,6 +97,22 @@ class Conversation:
         """The messages that a compaction may summarise: all up to the last assistant message."""
         return tuple(self._messages[: self._answered])
 
+    @property
+    def skills_in_use(self) -> tuple[SkillUsed, ...]:
+        """The skills that turns used and that nobody has put away, in first-seen order."""
+        memories = (message.memory for message in self._messages if message.memory)
+        return merged_memory(memories).skills
+
+    def memories_without(self, skill: str) -> list[tuple[int, TurnMemory]]:
+        """The memories that say that the skill is in use, with their turns, as they are without it."""
+        return [
+            (message.turn, replace(message.memory, skills=kept))
+            for message in self._messages
+            if message.memory
+            and (kept := tuple(each for each in message.memory.skills if each.name != skill))
+            != message.memory.skills
+        ]
+
     def memory_of(self, turn: int) -> TurnMemory | None:
         """The TurnMemory of a turn; None if it has no assistant message."""
         place = self._place_of(turn)
@@ -113,7 +140,9 @@ class Conversation:
             case Steered():
                 self._steered.append(Message(role="user", text=event.text, turn=event.turn))
             case ImagesAttached():
-                self._attach(event.turn, event.images)
+                self._attach(event.turn, images=event.images)
+            case SkillCalled():
+                self._attach(event.turn, skill=event.skill)
             case TurnDone():
                 self._open = None
                 self._take_steered()
@@ -155,12 +184,19 @@ class Conversation:
             self._messages.insert(next(behind, len(self._messages)), message)
         self._steered.clear()
 
-    def _attach(self, turn: int, images: tuple[Image, ...]) -> None:
+    def _attach(
+        self, turn: int, *, images: tuple[Image, ...] | None = None, skill: CalledSkill | None = None
+    ) -> None:
         """Add to the newest user message of the turn: a steering message, or the one that began it."""
         for messages in (self._steered, self._messages):
             for place in range(len(messages) - 1, -1, -1):
                 if (messages[place].turn, messages[place].role) == (turn, "user"):
-                    messages[place] = replace(messages[place], images=images)
+                    message = messages[place]
+                    messages[place] = replace(
+                        message,
+                        images=message.images if images is None else images,
+                        skill=skill or message.skill,
+                    )
                     return
 
     def _append(

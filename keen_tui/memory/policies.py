@@ -56,6 +56,10 @@ class MemoryPolicy(Protocol):
     def recalls(self) -> bool:
         """Whether the model gets the tool `recall`: it doesn't if it sees all earlier results anyway."""
 
+    @property
+    def carries_skills(self) -> bool:
+        """Whether later turns get the text of the skills that the user called."""
+
     def filter(self) -> TextFilter:
         """A filter for the text of one step."""
 
@@ -72,6 +76,7 @@ class Summary:
     name: PolicyName = "summary"
     instructions = f"- Of earlier turns you see the messages only.\n{RECALL_PROMPT}"
     recalls = True
+    carries_skills = False
 
     def filter(self) -> TextFilter:
         return _Unfiltered()
@@ -89,6 +94,7 @@ class InBand:
     name: PolicyName = "in-band"
     instructions = f"{IN_BAND_PROMPT}{RECALL_PROMPT}"
     recalls = True
+    carries_skills = False
 
     def filter(self) -> TextFilter:
         return InBandFilter()
@@ -108,6 +114,7 @@ class FullTrace:
     name: PolicyName = "full-trace"
     instructions = "- You see the calls of earlier turns as they were then, with long results cut."
     recalls = False
+    carries_skills = True
 
     def filter(self) -> TextFilter:
         return _Unfiltered()

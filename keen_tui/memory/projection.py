@@ -53,7 +53,8 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
 
     Each trace follows the user message of its turn (turn.md rule 1), and so do the steps of a finished turn
     if the policy replays them. Adjacent texts of one role are joined, as the chat templates of many local
-    models require; an assistant message that is empty after rendering is left out.
+    models require; an assistant message that is empty after rendering is left out. The text of a skill that
+    a message calls is sent until that is answered, unless the policy carries it.
     """
     parts: list[Part] = []
     _project_on(parts, past, 0, len(past.messages), _by_turn(traces), policy)
@@ -113,14 +114,15 @@ def _project_on(
 ) -> None:
     """Add the messages from `start` up to `end`. Where a projection begins anew, a reply stands before."""
     replayed: list[ToolStep] = []
-    for message, following in zip_longest(
-        islice(past.messages, start, end), islice(past.messages, start + 1, end)
-    ):
+    unanswered_from = _answered(past.messages, {})
+    pairs = zip_longest(islice(past.messages, start, end), islice(past.messages, start + 1, end))
+    for place, (message, following) in enumerate(pairs, start):
         if message.role == "assistant":
             _add_reply(parts, message, policy.reply(message, replayed))
             replayed = []
             continue
-        _add_user_text(parts, message)
+        with_skill = policy.carries_skills or place >= unanswered_from
+        _add_user_text(parts, message, with_skill=with_skill)
         if native := behind.get(message.turn):
             parts.append(NativeTrace(native, message.turn))
         elif not _goes_on(message, following):
@@ -142,8 +144,8 @@ def _add_reply(parts: list[Part], message: Message, text: str) -> None:
         parts.append(AssistantText(text, message.turn))
 
 
-def _add_user_text(parts: list[Part], message: Message) -> None:
-    last, text = parts[-1] if parts else None, render_user(message)
+def _add_user_text(parts: list[Part], message: Message, *, with_skill: bool) -> None:
+    last, text = parts[-1] if parts else None, render_user(message, with_skill=with_skill)
     if isinstance(last, UserText):
         parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn, last.images + message.images)
     else:

@@ -35,9 +35,11 @@ def rendered_bytes(text: str, memory: TurnMemory | None) -> int:
     return len(render_assistant(text, memory).encode("utf-8", "replace"))
 
 
-def render_user(message: Message) -> str:
-    """The commands that the user ran before, followed by the user's text, as requests carry them."""
-    return "\n\n".join(filter(None, (*map(_rendered_run, message.ran), message.text)))
+def render_user(message: Message, *, with_skill: bool = False) -> str:
+    """The commands that the user ran before, followed by the user's text, as requests carry them;
+    `with_skill`: and by the skill that it calls."""
+    skill = message.skill.text if message.skill and with_skill else ""
+    return "\n\n".join(filter(None, (*map(_rendered_run, message.ran), message.text, skill)))
 
 
 def _rendered_run(run: CommandRun) -> str:

@@ -16,6 +16,7 @@ from keen_tui.domain.events import (
     MessageTakenBack,
     ShellFinished,
     ShellStarted,
+    SkillCalled,
     ToolFinished,
     ToolStarted,
     TurnAbandoned,
@@ -24,7 +25,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import Fact, ToolResult, UnknownCall
+from keen_tui.domain.messages import Fact, SkillUsed, ToolResult, UnknownCall
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
@@ -125,6 +126,8 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
         case ToolFinished():
             state.open_calls.pop(event.id, None)
             _count(state, event)
+        case SkillCalled(skill=skill) if skill.bytes:
+            state.facts.append(SkillUsed(name=skill.name, bytes=skill.bytes))
         case ShellStarted():
             state.own_command = event
         case ShellFinished():

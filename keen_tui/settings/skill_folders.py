@@ -53,7 +53,7 @@ class SkillFolder(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-class TooLarge(Exception):
+class SkillsTooLarge(Exception):
     """A folder has more files, or more bytes in them, than are read."""
 
 
@@ -91,7 +91,7 @@ def digest_of_folder(folder: Path, most_files: int = MOST_FILES, most_bytes: int
     """What everything in a folder comes to: names, contents, links, and which files may be run.
 
     Raises:
-        TooLarge: there is more than that. OSError: a part of it can't be read.
+        SkillsTooLarge: there is more than that. OSError: a part of it can't be read.
     """
     digest, files, size = hashlib.sha256(), 0, 0
     for path, names, others, descriptor in os.fwalk(folder, onerror=_raise):
@@ -102,7 +102,7 @@ def digest_of_folder(folder: Path, most_files: int = MOST_FILES, most_bytes: int
                 continue
             files += 1
             if files > most_files:
-                raise TooLarge
+                raise SkillsTooLarge
             content = _content(name, status, descriptor, most_bytes - size)
             size += len(content)
             kind = stat.S_IFMT(status.st_mode) | (status.st_mode & stat.S_IXUSR)
@@ -130,11 +130,11 @@ def _content(name: str, status: os.stat_result, folder: int, most: int) -> bytes
     if not stat.S_ISREG(status.st_mode):
         return b""
     if status.st_size > most:
-        raise TooLarge
+        raise SkillsTooLarge
     with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
         content: bytes = file.read(most + 1) or b""
     if len(content) > most:
-        raise TooLarge
+        raise SkillsTooLarge
     return content
 
 
@@ -169,7 +169,7 @@ def _digested(found: Iterable[SkillFolder], root: Path) -> Iterator[SkillFolder]
             continue
         try:
             result = digest_of_folder(each.path, files_left, bytes_left)
-        except TooLarge:
+        except SkillsTooLarge:
             yield _unusable(each, f"the skills of a project may have {MOST_FILES:,} files and 32 MB together")
         except OSError as error:
             yield _unusable(each, f"a file in it can't be read ({error.strerror})")

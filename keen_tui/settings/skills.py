@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.settings.front_matter import FrontMatter, FrontMatterProblem, parted
-from keen_tui.settings.skill_folders import SkillFolder, SkillOrigin, TooLarge, digest_of_folder
+from keen_tui.settings.skill_folders import SkillFolder, SkillOrigin, SkillsTooLarge, digest_of_folder
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.sanitize import clean
@@ -131,7 +131,7 @@ def load_skill(skill: Skill) -> str:
     if skill.digest:
         try:
             is_same = digest_of_folder(skill.folder).digest == skill.digest
-        except (OSError, TooLarge):
+        except (OSError, SkillsTooLarge):
             is_same = False
         if not is_same:
             raise SkillProblem(

@@ -9,7 +9,7 @@ from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
-from keen_tui.domain.messages import Image, ToolResult, UnknownCall
+from keen_tui.domain.messages import CalledSkill, Image, ToolResult, UnknownCall
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -135,6 +135,11 @@ def page_line(page: PageDisplay) -> str:
     """What is said of a page that was fetched: `https://a.org/x, 200, text/html, 48 kB`."""
     kind = (page.media_type,) if page.media_type else ()
     return clean(", ".join((page.url, str(page.status), *kind, size(page.bytes))))
+
+
+def skill_line(skill: CalledSkill) -> str:
+    """What is said of a skill that a message calls: `skill pdf, 4.2 kB`."""
+    return f"skill {clean(skill.name)}, {size(skill.bytes) if skill.bytes else 'not read'}"
 
 
 def contact_line(event: HostContacted) -> str:

@@ -30,6 +30,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
+from keen_tui.settings.skills import Skill
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -185,6 +186,7 @@ class AtWork(Protocol):
         compact_at: int = 85,
         allowances: Allowances | None = None,
         network: CommandNetwork = NO_NETWORK,
+        skills: Sequence[Skill] = (),
         rules: Rules = NO_RULES,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
@@ -219,6 +221,7 @@ async def at_work(
     network: CommandNetwork = NO_NETWORK,
     rules: Rules = NO_RULES,
     kept_back: Path | None = None,
+    skills: Sequence[Skill] = (),
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
@@ -227,7 +230,12 @@ async def at_work(
             workspace=workspace,
             provider=provider,
             toolbox=build_toolbox(
-                workspace, sandbox=sandbox, network=network, rules=rules, kept_back=kept_back
+                workspace,
+                sandbox=sandbox,
+                network=network,
+                rules=rules,
+                kept_back=kept_back,
+                skills=skills,
             ),
             mode=mode,
             attended=attended,

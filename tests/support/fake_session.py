@@ -20,7 +20,7 @@ from keen_tui.domain.events import (
     QuestionAsked,
     QueueChanged,
 )
-from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.messages import SkillUsed, TurnMemory
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport, NextSizes, PartSize
 from keen_tui.memory.pending import PendingState
@@ -47,6 +47,7 @@ class FakeSession:
         self.context_window = context_window
         self.sizes = NextSizes(next_bytes=0, whole_bytes=0)
         self.queue: tuple[str, ...] = ()
+        self.skills_in_use: tuple[SkillUsed, ...] = ()
         self.calls: list[tuple[object, ...]] = []
         self.permitted = Permitted()
         self._open: dict[str, int] = {}
@@ -137,6 +138,9 @@ class FakeSession:
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
         self._note("edit_memory", turn, memory)
         self.publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=100))
+
+    def put_away(self, skill: str) -> None:
+        self._note("put_away", skill)
 
     def compact(self, focus: str = "") -> None:
         self._note("compact", focus)

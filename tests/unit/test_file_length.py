@@ -10,8 +10,8 @@ CODE = Path(keen_tui.__file__).parent
 MOST_LINES = 400
 
 EXCEPTIONS = {
-    "agent/session.py": 570,
-    "domain/events.py": 540,
+    "agent/session.py": 600,
+    "domain/events.py": 570,
     "frontends/tui/app.py": 470,
     "frontends/tui/widgets/composer.py": 450,
     "frontends/tui/workspace/workspace.py": 510,

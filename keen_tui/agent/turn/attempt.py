@@ -7,6 +7,7 @@ import asyncio
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.turn.active_turn import ActiveTurn
+from keen_tui.agent.turn.called_skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.images import images_of, publish_images
 from keen_tui.agent.turn.loop import broken_by_bug, run_turn
 from keen_tui.agent.turn.settle import Broken, Ending
@@ -18,15 +19,15 @@ from keen_tui.memory.conversation import Conversation
 async def run_attempt(
     turn: ActiveTurn, conversation: Conversation, setup: TurnSetup, meter: ContextMeter, most_tokens: float
 ) -> Ending:
-    """Attach images, make room in the context window, and run the turn to its end. Never raises: cancelling
-    the task ends it as interrupted.
+    """Attach images and skills, make room in the context window, and run the turn to its end. Never raises:
+    cancelling the task ends it as interrupted.
 
     Args:
         conversation: the session's; what is published here enters it.
         most_tokens: a first request that is larger has the conversation summarised; 0: never.
     """
     try:
-        await _attach_images(turn, conversation, setup)
+        await _attach(turn, conversation, setup)
         return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
     except asyncio.CancelledError:
         return Broken(reason="interrupted", detail=setup.why_stopped())
@@ -34,13 +35,17 @@ async def run_attempt(
         return broken_by_bug(turn.turn, error)
 
 
-async def _attach_images(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:
-    """Read the images that the message names, and those of earlier messages whose turns ended before their
-    images were read."""
+async def _attach(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:
+    """Read the skill that the message calls and the images that it names, and those of earlier messages whose
+    turns ended before they were read. What was read once isn't read again."""
     traced = {trace.turn for trace in turn.traces}
     for message in conversation.unanswered:
+        is_read = message.skill is not None and message.skill.bytes
+        if not is_read and message.turn not in traced:
+            publish_skill(message.turn, await called_skill(message.text, setup), setup)
         if not message.images and message.turn not in traced:
             publish_images(message.turn, await images_of(message.text, setup), setup)
+    turn.recorder.record(facts_of_calls(conversation.unanswered))
     turn.past = conversation.past
 
 

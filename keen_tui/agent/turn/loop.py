@@ -12,7 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
+from msgspec.structs import replace
+
 from keen_tui.agent.turn.active_turn import ActiveTurn
+from keen_tui.agent.turn.called_skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
 from keen_tui.agent.turn.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
@@ -28,8 +31,9 @@ from keen_tui.domain.events import (
     StepRestarted,
     TextDelta,
 )
-from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
+from keen_tui.domain.messages import Message, StepReply, ToolCall, ToolResult
 from keen_tui.memory.projection import UserText
+from keen_tui.memory.rendering import render_user
 from keen_tui.memory.unfinished import ended_midway
 from keen_tui.providers.base import StepPart, StepReasoning, StepText
 
@@ -189,21 +193,25 @@ async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
 
 async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
-    """Add the user's steering messages, with their images, after the tool results (turn.md rule 15). If this
-    is interrupted, the text is added all the same."""
+    """Add the user's steering messages, with their skills and images, after the tool results (turn.md rule
+    15). If this is interrupted, the text is added all the same."""
     texts = setup.steered()
     if not texts:
         return
-    read: list[ReadImages] = []
+    read = [ReadImages()] * len(texts)
+    messages = [Message(role="user", text=text, turn=turn.turn) for text in texts]
     try:
-        for text in texts:
-            read.append(await images_of(text, setup))
+        for place, text in enumerate(texts):
+            messages[place] = replace(messages[place], skill=await called_skill(text, setup))
+            read[place] = await images_of(text, setup)
     finally:
         images = tuple(chain.from_iterable(each.images for each in read))
-        turn.trace.extend(setup.provider.native(UserText("\n\n".join(texts), turn.turn, images)))
-        read += [ReadImages()] * (len(texts) - len(read))
-        for text, found in zip(texts, read, strict=True):
-            setup.publish(Steered(turn=turn.turn, step=turn.step, text=text))
+        said = "\n\n".join(render_user(message, with_skill=True) for message in messages)
+        turn.trace.extend(setup.provider.native(UserText(said, turn.turn, images)))
+        turn.recorder.record(facts_of_calls(messages))
+        for message, found in zip(messages, read, strict=True):
+            setup.publish(Steered(turn=turn.turn, step=turn.step, text=message.text))
+            publish_skill(turn.turn, message.skill, setup)
             publish_images(turn.turn, found, setup)
         _keep(turn, setup)
 

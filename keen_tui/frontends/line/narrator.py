@@ -34,6 +34,7 @@ from keen_tui.domain.events import (
     SessionRestored,
     ShellFinished,
     ShellStarted,
+    SkillCalled,
     Steered,
     StepRestarted,
     TextDelta,
@@ -62,7 +63,7 @@ from keen_tui.frontends.line.sentences import (
     turn_ends,
 )
 from keen_tui.frontends.line.streaming import LineStream, Reading
-from keen_tui.text.labels import MODES, contact_line
+from keen_tui.text.labels import MODES, contact_line, skill_line
 from keen_tui.text.units import counted
 
 _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
@@ -119,6 +120,8 @@ class Narrator:
             case ImagesAttached():
                 names = ", ".join(image.name for image in event.images)
                 say(f"With {counted(len(event.images), 'image')}: {names}.")
+            case SkillCalled():
+                say(f"With the {skill_line(event.skill)}.")
             case Steered():
                 say(f"Sent to the running turn: {event.text}")
             case TurnDone() | TurnIncomplete() | TurnError():

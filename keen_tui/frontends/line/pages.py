@@ -70,7 +70,7 @@ async def show_page(ui: LineUi, page: Page) -> None:
 def _help(slash: SlashCommands) -> Iterator[str]:
     yield from _HELP
     here = {action.slash for action in ACTIONS if isinstance(action, Command)}
-    own = {(command.name,) for command in slash.custom}
+    own = {(command.name,) for command in slash.own}
     yield from (_help_line(offered) for offered in slash.offered if offered.names in here | own)
 
 

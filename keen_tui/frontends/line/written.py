@@ -11,7 +11,6 @@ from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.commands import Called
-from keen_tui.settings.custom_commands import CustomCommand, expanded
 
 _OWN_COMMAND: Final = "!"
 
@@ -50,8 +49,8 @@ class LineRouter:
                 await self._call(called, text)
 
     async def _call(self, called: Called, typed: str) -> None:
-        if isinstance(called.what, CustomCommand):
-            self._submit(expanded(called.what, called.words), typed)
+        if called.message is not None:
+            self._submit(called.message, typed)
         elif refusal := self._ui.slash.refusal(called):
             self._ui.printer.say(refusal)
         elif isinstance(called.what, Command):

@@ -1,15 +1,19 @@
-"""All slash commands, built in and from files: which one a message calls, and which can be offered."""
+"""All slash commands, built in, from files and of skills: which one a message calls, which can be offered."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.settings.custom_commands import CustomCommand
+from keen_tui.settings.custom_commands import CustomCommand, expanded
+
+if TYPE_CHECKING:
+    from keen_tui.settings.skills import Skill
 
 _CALL = re.compile(r"/([\w-]+(?::[\w-]+)*)(?:\s+(.*))?", re.DOTALL)
 
@@ -27,40 +31,74 @@ class Offered(Struct, frozen=True):
     help: str
 
 
+class OwnCommand(Struct, frozen=True, kw_only=True):
+    """A command from a file or a skill, as pages and lists show it."""
+
+    name: str
+    hint: str
+    description: str
+    kind: Literal["yours", "project", "skill"]
+
+
 class Called(Struct, frozen=True):
-    """What a message calls: an action or a user's command; None if there is none of that name."""
+    """What a message calls: an action, a command from a file or a skill; None if there is none of that
+    name."""
 
     name: str
     words: str
-    what: Action | CustomCommand | None
+    what: Action | CustomCommand | Skill | None
+
+    @property
+    def message(self) -> str | None:
+        """The message that is sent for it: the text of the command, or the call of the skill, whose text
+        follows when the turn begins. None if nothing is sent."""
+        if self.what is None or isinstance(self.what, Action):
+            return None
+        if isinstance(self.what, CustomCommand):
+            return expanded(self.what, self.words)
+        return f"/{self.name} {self.words}".rstrip()
 
 
 class SlashCommands:
     """Finds commands by their names."""
 
-    def __init__(self, custom: Iterable[CustomCommand] = ()) -> None:
-        self.custom = tuple(custom)
-        self._custom = {command.name: command for command in self.custom}
+    def __init__(self, custom: Iterable[CustomCommand] = (), skills: Iterable[Skill] = ()) -> None:
+        custom, skills = tuple(custom), tuple(skill for skill in skills if skill.for_person)
+        self._own: dict[str, CustomCommand | Skill] = {each.name: each for each in custom}
+        self._own |= {each.name: each for each in skills}
+        self.own = (
+            *(
+                OwnCommand(name=each.name, hint=each.hint, description=each.description, kind=each.origin)
+                for each in custom
+            ),
+            *(
+                OwnCommand(
+                    name=each.name, hint=each.hint or "[words]", description=each.description, kind="skill"
+                )
+                for each in skills
+            ),
+        )
+        """Those that aren't built in."""
 
     @property
     def offered(self) -> tuple[Offered, ...]:
         """Every command: the built-in ones first."""
         built_in = (Offered(each.slash, each.takes, each.help) for each in ACTIONS if each.slash)
-        own = (Offered((command.name,), command.hint, command.description) for command in self.custom)
+        own = (Offered((command.name,), command.hint, command.description) for command in self.own)
         return (*built_in, *own)
 
     def called(self, message: str) -> Called | None:
         """What the message calls; None for a message to send, such as one that begins with a space.
 
         A message of several words is a command only if one has that name, and one of several lines only if it
-        is a user's command: paths begin with a slash too.
+        isn't a built-in one: paths begin with a slash too.
         """
         call = _CALL.fullmatch(message.rstrip())
         if call is None:
             return None
         name, words = call[1].lower(), (call[2] or "").strip()
-        what = _BUILT_IN.get(name) or self._custom.get(name)
-        if not words or isinstance(what, CustomCommand):
+        what = _BUILT_IN.get(name) or self._own.get(name)
+        if not words or (what and not isinstance(what, Action)):
             return Called(name, words, what)
         return Called(name, words, what) if what and "\n" not in message.strip() else None
 
@@ -76,4 +114,4 @@ class SlashCommands:
         """The known command that is most similar to this one."""
         from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
 
-        return (get_close_matches(name, (*_BUILT_IN, *self._custom), n=1, cutoff=0.5) or ["help"])[0]
+        return (get_close_matches(name, (*_BUILT_IN, *self._own), n=1, cutoff=0.5) or ["help"])[0]

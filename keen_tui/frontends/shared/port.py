@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from keen_tui.domain.bus import EventBus
 from keen_tui.domain.choices import ExportFormat, Mode, PolicyName, Scope
-from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.messages import SkillUsed, TurnMemory
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import (
@@ -25,6 +25,9 @@ from keen_tui.domain.reports import (
 )
 from keen_tui.memory.pending import PendingState
 from keen_tui.settings.custom_commands import CustomCommand
+
+if TYPE_CHECKING:
+    from keen_tui.settings.skills import Skill
 
 
 class WatchedSession(Protocol):
@@ -134,6 +137,14 @@ class SessionControls(Protocol):
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
         """Replace the TurnMemory of a turn. Raises SessionRefused: a turn runs, or it has no message."""
+
+    @property
+    def skills_in_use(self) -> tuple[SkillUsed, ...]:
+        """The skills that turns used and that nobody has put away."""
+
+    def put_away(self, skill: str) -> None:
+        """Forget in every turn that the skill is in use. Raises SessionRefused: a turn runs or isn't done, or
+        the skill isn't in use."""
 
     def compact(self, focus: str = "") -> None:
         """Have the model summarise the conversation; `stop` cancels it. Raises SessionRefused."""
@@ -343,7 +354,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     `changes`, `files`, `prompts` and `settings` are None where they don't exist, for example in the tour.
     `opening` is the session to open as soon as the screen is painted. `companion` runs beside the front end,
     for example a guided tour. `offers` knows what the user was offered; None: nothing is offered. `problems`
-    are sentences to tell the user at the start, `commands` the slash commands from files.
+    are sentences to tell the user at the start, `commands` the slash commands from files, and `skills` those
+    that can be used, of which most are slash commands, too.
     """
 
     session: WatchedSession
@@ -358,6 +370,7 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     offers: OffersPort | None = None
     problems: tuple[str, ...] = ()
     commands: tuple[CustomCommand, ...] = ()
+    skills: tuple[Skill, ...] = ()
     settings: SettingsPort | None = None
 
     @property

@@ -194,7 +194,7 @@ class KeenApp(TerminalApp[str | None]):
             from keen_tui.frontends.tui.pages.help import HelpScreen
 
             status = self._workspace.status
-            self.push_screen(HelpScreen(status.look, status.glyphs, "pages", self._workspace.commands.custom))
+            self.push_screen(HelpScreen(status.look, status.glyphs, "pages", self._workspace.commands.own))
 
     def _back_to_workspace(self) -> None:
         while self.screen is not self.workspace and len(self.screen_stack) > 1:

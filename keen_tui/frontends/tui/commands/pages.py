@@ -90,7 +90,7 @@ class WorkspacePages:
         from keen_tui.frontends.tui.pages.help import HelpScreen  # noqa: PLC0415 - not before the first paint
 
         view = self._view
-        view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.custom))
+        view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.own))
 
     def _usage(self) -> None:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint

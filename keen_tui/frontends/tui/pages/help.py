@@ -16,12 +16,12 @@ from textual.widgets import Input
 
 from keen_tui.frontends.shared.action import Action, Where
 from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands import OwnCommand
 from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
-from keen_tui.settings.custom_commands import CustomCommand, Origin
 
 TITLES: dict[Where, str] = {
     "anywhere": "Everywhere, also while you type",
@@ -32,7 +32,11 @@ TITLES: dict[Where, str] = {
     "question": "When Keen asks you",
     "pages": "On pages",
 }
-_ORIGINS: Mapping[Origin, str] = {"yours": "Your own commands", "project": "Commands of this project"}
+_OWN: Mapping[str, str] = {
+    "yours": "Your own commands",
+    "project": "Commands of this project",
+    "skill": "Skills",
+}
 _KEY_COLUMN = 26
 _MARGIN = 2
 _IDEAS = (
@@ -55,7 +59,7 @@ class HelpRows(RowWidget):
     """The page itself; `focused` is the place whose keys come first."""
 
     def __init__(
-        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[CustomCommand]
+        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[OwnCommand]
     ) -> None:
         super().__init__(styles, glyphs, id="help-rows")
         self._focused = focused
@@ -74,8 +78,8 @@ class HelpRows(RowWidget):
             actions = [(_names(action), action) for action in ACTIONS if action.where == where]
             lines = [(names, action.help, action) for names, action in actions if names]
             page += self._part(_with_keys(TITLES[where]), lines, width)
-        for origin, title in _ORIGINS.items():
-            commands = [command for command in self._commands if command.origin == origin]
+        for kind, title in _OWN.items():
+            commands = [command for command in self._commands if command.kind == kind]
             page += self._part(
                 title,
                 [(f"/{each.name} {each.hint}".rstrip(), each.description, None) for each in commands],
@@ -130,7 +134,7 @@ class HelpScreen(Screen[None]):
     ]
 
     def __init__(
-        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[CustomCommand] = ()
+        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[OwnCommand] = ()
     ) -> None:
         super().__init__()
         self._rows = HelpRows(styles, glyphs, focused, commands)

@@ -78,7 +78,7 @@ def _entry(action: Action, run: partial[None]) -> PaletteEntry:
 
 
 def _own_commands(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
-    for command in workspace.commands.custom:
+    for command in workspace.commands.own:
         label = f"/{command.name} {command.hint}".rstrip()
         run = partial(workspace.offer_command, command.name)
         yield PaletteEntry(label, "", (command.name,), command.description, run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -38,6 +38,7 @@ from keen_tui.domain.events import (
     SessionRestored,
     ShellFinished,
     ShellStarted,
+    SkillCalled,
     Steered,
     StepRestarted,
     TextDelta,
@@ -52,7 +53,7 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.messages import Image
+from keen_tui.domain.messages import Image, SkillUsed
 from keen_tui.domain.recorded import recalled_bytes
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
@@ -83,7 +84,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     without_retry,
 )
 from keen_tui.frontends.tui.state.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
-from keen_tui.text.labels import image_line
+from keen_tui.text.labels import image_line, skill_line
 
 TAIL_KEPT = 4_096
 """Characters of a running call's live output that the screen keeps."""
@@ -149,6 +150,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return _with_words(said, event.turn, utf8_bytes(event.text))
         case ImagesAttached():
             return _with_images(state, event)
+        case SkillCalled():
+            return _with_skill(state, event)
         case TurnDone() | TurnIncomplete() | TurnError():
             return turn_ended(_counted(state, event), event)
         case TurnAbandoned():
@@ -199,15 +202,28 @@ def _with_images(state: UiState, event: ImagesAttached) -> UiState:
     """The newest message of the turn says what goes with it."""
     state = _with_words(state, event.turn, sum(_sent_bytes(image) for image in event.images))
     lines = tuple(map(image_line, event.images))
+    return _with_newest_message(state, event.turn, lambda block: replace(block, images=lines))
+
+
+def _with_skill(state: UiState, event: SkillCalled) -> UiState:
+    """The newest message of the turn says which skill it calls, and the turn's memory has it."""
+    skill, words = event.skill, skill_line(event.skill)
+    used = (SkillUsed(name=skill.name, bytes=skill.bytes),) if skill.bytes else ()
+    state = with_row(state, event.turn, lambda row: replace(row, facts=(*row.facts, *used)))
+    return _with_newest_message(state, event.turn, lambda block: replace(block, skill=words))
+
+
+def _with_newest_message(state: UiState, turn: int, change: Callable[[UserBlock], UserBlock]) -> UiState:
+    """Change the block of the turn's newest message."""
 
     def told(block: Block) -> Block:
-        return replace(block, images=lines) if isinstance(block, UserBlock) else block
+        return change(block) if isinstance(block, UserBlock) else block
 
-    place = _newest_message(state.live, event.turn)
+    place = _newest_message(state.live, turn)
     if place is not None:
         live = (*state.live[:place], told(state.live[place]), *state.live[place + 1 :])
         return replace(state, live=live)
-    place = _newest_message(state.past, event.turn)
+    place = _newest_message(state.past, turn)
     if place is None:
         return state
     named = state.past[place]

@@ -42,11 +42,13 @@ Phase = Literal[
 
 
 class UserBlock(Struct, frozen=True, kw_only=True):
-    """What the user said; `images` are lines about those that go with it."""
+    """What the user said; `images` are lines about those that go with it, `skill` one about the skill that it
+    calls, "" for none."""
 
     turn: int
     text: str
     images: tuple[str, ...] = ()
+    skill: str = ""
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):

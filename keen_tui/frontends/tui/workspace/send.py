@@ -10,7 +10,7 @@ from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN
 from keen_tui.frontends.tui.workspace.recall import Drafts
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
-from keen_tui.settings.custom_commands import CustomCommand, expanded
+from keen_tui.settings.custom_commands import CustomCommand
 
 
 class Outbox:
@@ -28,7 +28,7 @@ class Outbox:
         """Do what the message says."""
         is_user_command = text.startswith(SHELL_SIGN)
         called = None if is_user_command else self._view.commands.called(text)
-        if self._sessions.is_replacing and (called is None or isinstance(called.what, CustomCommand)):
+        if self._sessions.is_replacing and (called is None or called.message is not None):
             self._sessions.hold(text)
             return
         self._drafts.note_sent(text)
@@ -56,13 +56,15 @@ class Outbox:
             view.attempt(lambda: view.controls.steer(text))
 
     def offer_command(self, name: str) -> None:
-        """Send a command of one's own, or have its words written first where it takes some."""
+        """Send a command of one's own, or have its words written first where it takes some, as each skill
+        does."""
         called = self._view.commands.called(f"/{name}")
-        if called and isinstance(called.what, CustomCommand):
-            if called.what.hint:
-                self._view.prompt.write(f"/{name} ")
-            else:
-                self._submit(expanded(called.what, ""), f"/{name}")
+        if called is None or called.message is None:
+            return
+        if isinstance(called.what, CustomCommand) and not called.what.hint:
+            self._submit(called.message, f"/{name}")
+        else:
+            self._view.prompt.write(f"/{name} ")
 
     def edit_queued(self) -> None:
         """The newest queued message goes back into the composer."""
@@ -76,12 +78,11 @@ class Outbox:
             view.prompt.write(typed)
             view.say(refusal)
             return
-        match called.what:
-            case Action():
-                view.run(called.what.id, called.words)
-                view.prompt.suggest_again()
-            case CustomCommand():
-                self._submit(expanded(called.what, called.words), typed)
+        if isinstance(called.what, Action):
+            view.run(called.what.id, called.words)
+            view.prompt.suggest_again()
+        elif called.message is not None:
+            self._submit(called.message, typed)
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""
