@@ -170,6 +170,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             os.environ,
             attended=False,
             skills=additions.skills,
+            servers=additions.servers,
         )
         return await run_prompt(
             session,

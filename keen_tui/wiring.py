@@ -19,6 +19,7 @@ from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.catalog import load_catalog
 from keen_tui.providers.catalog.choice import Chooser
 from keen_tui.settings.credentials import Keys
+from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
@@ -59,11 +60,12 @@ def build_session(
     instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
     skills: Sequence[Skill] = (),
+    servers: Sequence[McpServer] = (),
 ) -> Session:
     """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
     what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
     reads AGENTS.md, `key_variables` names variables that hold API keys. `skills` are those that it can
-    use."""
+    use, `servers` the MCP servers."""
     folders = [skill.folder for skill in skills]
     sandbox = sandbox_here(workspace, os.environ, folders) if settings.sandbox else no_sandbox()
     return Session(
@@ -81,6 +83,7 @@ def build_session(
             scratch=data_folder(os.environ) / SCRATCH,
             watches_commands=settings.memory_watch_commands,
             skills=skills,
+            servers=servers,
         ),
         mode=settings.mode,
         attended=attended,
@@ -135,9 +138,10 @@ def build_saved_session(
     *,
     attended: bool,
     skills: Sequence[Skill] = (),
+    servers: Sequence[McpServer] = (),
 ) -> tuple[Session, SessionManager, ChangeService]:
-    """A session that is saved and can use these skills, the manager that saves it and puts others in its
-    place, and its changes.
+    """A session that is saved and can use these skills and MCP servers, the manager that saves it and puts
+    others in its place, and its changes.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -161,6 +165,7 @@ def build_saved_session(
         ),
         key_variables=lambda: key_variables(settings, environ),
         skills=skills,
+        servers=servers,
     )
     manager = SessionManager(
         session,

@@ -100,7 +100,7 @@ class Session:
         self._instruction_files = instruction_files
         self._why_stopped = STOPPED
         self._is_closed = False
-        self._surroundings = Surroundings(toolbox, self._publish)
+        self._surroundings = Surroundings(toolbox, self._publish, attended=attended)
         self._job = JobSlot()
         self._background = BackgroundJobs()
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
@@ -548,6 +548,7 @@ class Session:
         await self._job.halt()
         self._queue.forget()
         await self._setup.provider.close()
+        await self._surroundings.end_servers()
         await self._background.wait()
         self.bus.close()
 
@@ -573,6 +574,7 @@ class Session:
     def _warmed_up(self) -> None:
         if not self._is_closed:
             self._meter.start()
+            self._surroundings.start_servers()
             self._background.add(self._surroundings.report_sandbox())
             self._background.add(self._surroundings.report_kept_back())
 

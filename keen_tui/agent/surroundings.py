@@ -1,4 +1,4 @@
-"""What a session finds at its start: the sandbox for commands, and files that were kept back."""
+"""What a session finds at its start: the sandbox for commands, files that were kept back, MCP servers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,23 @@ from keen_tui.tools.toolbox import Toolbox
 class Surroundings:
     """Finds them out when the first request no longer has to wait for it, and publishes the result."""
 
-    def __init__(self, toolbox: Toolbox, publish: Callable[[Event], None]) -> None:
+    def __init__(self, toolbox: Toolbox, publish: Callable[[Event], None], *, attended: bool) -> None:
         self._toolbox = toolbox
         self._publish = publish
         self._sandbox = ""
+        if toolbox.servers:
+            toolbox.servers.attended = attended
+            toolbox.servers.tell = lambda sentence: publish(Notice(turn=0, text=sentence))
+
+    def start_servers(self) -> None:
+        """Start the MCP servers in the background."""
+        if self._toolbox.servers:
+            self._toolbox.servers.start()
+
+    async def end_servers(self) -> None:
+        """End the MCP servers, and wait until their programs have ended."""
+        if self._toolbox.servers:
+            await self._toolbox.servers.close()
 
     async def report_sandbox(self) -> None:
         """Find the sandbox for commands."""

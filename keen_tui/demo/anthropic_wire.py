@@ -53,10 +53,17 @@ def _assistant(blocks: list[Mapping[str, Any]]) -> Seen:
 def _of_user(blocks: list[Mapping[str, Any]]) -> Iterator[Seen]:
     for block in blocks:
         if block["type"] == "tool_result":
-            yield Seen("tool", _text(block["content"]), call_id=block["tool_use_id"])
-    images = tuple(block["source"]["data"] for block in blocks if block["type"] == "image")
+            content = block["content"]
+            yield Seen("tool", _text(content), call_id=block["tool_use_id"], images=_images(content))
+    images = _images(blocks)
     if (text := _text(blocks)) or images:
         yield Seen("user", text, images=images)
+
+
+def _images(content: Any) -> tuple[str, ...]:
+    if isinstance(content, str):
+        return ()
+    return tuple(block["source"]["data"] for block in content if block["type"] == "image")
 
 
 def _text(content: Any) -> str:

@@ -57,7 +57,8 @@ def read(body: Mapping[str, Any]) -> list[Seen]:
 def _seen(item: Mapping[str, Any]) -> Seen:
     match item.get("type", "message"):
         case "function_call_output":
-            return Seen("tool", item["output"], call_id=item["call_id"])
+            output, images = said(item["output"])
+            return Seen("tool", output, call_id=item["call_id"], images=images)
         case "function_call":
             call = SeenCall(item["call_id"], item["name"], json.loads(item["arguments"]))
             return Seen("assistant", calls=(call,))

@@ -11,6 +11,9 @@ KeenError
 ├── OutputFailed           standard output can't be written: says why
 ├── ImageRefused           an image can't go with a message: says which and why
 ├── ToolFailure            a tool can't do what it was asked: the text goes to the model
+├── ServerFailed           an MCP server can't be used, or not for that: says why
+│   ├── ServerGone         the connection to it ended
+│   └── SignInNeeded       it wants a person to sign in
 └── ProviderError          a model call failed; `reason` is the reason of the turn's end event
     ├── AuthFailed         401, 403                                  (auth)
     ├── RequestRefused     400, 404, 422, quota: trying again is no use  (provider)
@@ -98,6 +101,18 @@ class ImageRefused(KeenError):
 
 class ToolFailure(KeenError):
     """A tool can't do what it was asked. The text is the error result that the model reads."""
+
+
+class ServerFailed(KeenError):
+    """An MCP server can't be used, or can't do what it was asked. The text is the end of a sentence."""
+
+
+class ServerGone(ServerFailed):
+    """The connection to an MCP server ended."""
+
+
+class SignInNeeded(ServerFailed):
+    """An MCP server wants a person to sign in."""
 
 
 class ProviderError(KeenError):

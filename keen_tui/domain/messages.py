@@ -59,7 +59,38 @@ class SkillUsed(_Fact, frozen=True, kw_only=True):
     bytes: int
 
 
-Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed
+class ServerCalled(_Fact, frozen=True, kw_only=True):
+    """A tool of an MCP server was called that may have changed something; `failed`: the server says that it
+    couldn't do it, or gave no answer."""
+
+    server: str
+    tool: str
+    failed: bool = False
+
+
+Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed | ServerCalled
+
+
+class CalledTool(Struct, frozen=True, kw_only=True):
+    """A tool of an MCP server, with the number of its calls that succeeded (`done`) and that failed."""
+
+    server: str
+    tool: str
+    done: int = 0
+    failed: int = 0
+
+    @property
+    def name(self) -> str:
+        """`github.create_issue`."""
+        return f"{self.server}.{self.tool}"
+
+    @property
+    def outcome(self) -> str:
+        """What its calls came to: `ok`, `failed`, `3 ok, 1 failed`."""
+        if self.done + self.failed == 1:
+            return "failed" if self.failed else "ok"
+        counts = ((self.done, "ok"), (self.failed, "failed"))
+        return ", ".join(f"{count} {word}" for count, word in counts if count)
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
@@ -68,7 +99,8 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
 
     `by_command` are those of the changed files that only commands changed. `unwatched`: commands ran whose
     changes aren't known. `pages_read` are the addresses of the pages that were read, each once: the person
-    sees them, requests never carry them.
+    sees them, requests never carry them. `called` are the tools of MCP servers that were called and may have
+    changed something, in first-called order.
     """
 
     files_changed: tuple[str, ...] = ()
@@ -78,6 +110,7 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     unwatched: bool = False
     pages_read: tuple[str, ...] = ()
     skills: tuple[SkillUsed, ...] = ()
+    called: tuple[CalledTool, ...] = ()
 
     def __bool__(self) -> bool:
         facts = (
@@ -87,6 +120,7 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
             self.unwatched,
             self.pages_read,
             self.skills,
+            self.called,
         )
         return any(facts)
 
@@ -180,7 +214,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     keeps `facts`. `ran` is false for calls that never began. A non-zero exit code isn't an error: the tool
     did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could not write.
     `outside`: it failed in its sandbox and ran again outside, after a person agreed. `instructions` are the
-    files of instructions whose text is at the end of `text`.
+    files of instructions whose text is at the end of `text`. `images` go to the model with the text; events
+    and session files don't have them.
     """
 
     text: str
@@ -196,6 +231,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     read_only: bool = False
     outside: bool = False
     instructions: tuple[GivenInstructions, ...] = ()
+    images: tuple[Image, ...] = ()
 
     @property
     def outcome(self) -> CallOutcome:

@@ -7,8 +7,9 @@
 - `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
   `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`,
   `by_command`, the files that only commands changed, `unwatched`: commands ran that weren't watched,
-  `skills` with `name` and `bytes`, and `pages_read`, the addresses of the pages that were read: later turns
-  aren't told of them),
+  `skills` with `name` and `bytes`, `pages_read`, the addresses of the pages that were read: later turns
+  aren't told of them, and `called`: tools of MCP servers, each with `server`, `tool`, and the numbers of
+  calls `done` and `failed`),
   `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
   for what no model said), `ran` (what the user ran before the message, and the model was told with it:
   `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
@@ -150,6 +151,7 @@ def _memory(memory: TurnMemory) -> dict[str, Any]:
         "unwatched": memory.unwatched,
         "pages_read": list(memory.pages_read),
         "skills": [{"name": each.name, "bytes": each.bytes} for each in memory.skills],
+        "called": to_builtins(memory.called),
     }
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from keen_tui.domain.messages import (
+    CalledTool,
     CommandFailed,
     CommandUnwatched,
     Fact,
     FileChanged,
     PageRead,
+    ServerCalled,
     SkillUsed,
     TurnMemory,
 )
@@ -39,6 +43,7 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
     skills: dict[str, SkillUsed] = {}
     unwatched = False
     pages: dict[str, None] = {}
+    called: list[CalledTool] = []
     for fact in facts:
         match fact:
             case FileChanged(path=path, by_command=by_command):
@@ -51,6 +56,8 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
                 pages[url] = None
             case SkillUsed(name=name):
                 skills[name] = fact
+            case ServerCalled(server=server, tool=tool, failed=has_failed):
+                called.append(CalledTool(server=server, tool=tool, done=not has_failed, failed=has_failed))
     return TurnMemory(
         files_changed=tuple(only_by_command),
         failed_bash=tuple(failed),
@@ -58,12 +65,13 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
         unwatched=unwatched,
         pages_read=tuple(pages),
         skills=tuple(skills.values()),
+        called=_counted(called),
     )
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
     """Several memories as one, oldest first: the union of the files, of the skills and of the pages, all
-    failed commands, all notes."""
+    failed commands, all notes, the calls of each tool."""
     all_of = list(memories)
     files = {path: None for memory in all_of for path in memory.files_changed}
     by_tools = {path for memory in all_of for path in set(memory.files_changed).difference(memory.by_command)}
@@ -75,4 +83,15 @@ def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
         notes=tuple(note for memory in all_of for note in memory.notes),
         pages_read=tuple(dict.fromkeys(url for memory in all_of for url in memory.pages_read)),
         skills=tuple({skill.name: skill for memory in all_of for skill in memory.skills}.values()),
+        called=_counted(each for memory in all_of for each in memory.called),
     )
+
+
+def _counted(called: Iterable[CalledTool]) -> tuple[CalledTool, ...]:
+    """Each tool once, with all of its calls."""
+    found: dict[str, CalledTool] = {}
+    for each in called:
+        before = found.get(each.name)
+        done, failed = (before.done, before.failed) if before else (0, 0)
+        found[each.name] = replace(each, done=done + each.done, failed=failed + each.failed)
+    return tuple(found.values())

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from keen_tui.domain.messages import CommandFailed, CommandRun, Message, TurnMemory
+from keen_tui.domain.messages import CalledTool, CommandFailed, CommandRun, Message, TurnMemory
 from keen_tui.memory.folding import FoldedFiles, folded_files
 
 ABANDONED = "(turn abandoned)"
@@ -21,6 +21,9 @@ UNWATCHED = "Files changed by commands are not watched here"
 
 COMMAND_LIMIT = 200
 """The most characters of a rendered command; an ellipsis replaces the rest."""
+
+MOST_CALLED = 20
+"""The most tools of MCP servers that are named; others are counted."""
 
 
 def render_assistant(text: str, memory: TurnMemory | None) -> str:
@@ -72,8 +75,17 @@ def _memory_lines(memory: TurnMemory) -> Iterator[str]:
         yield f"- Failed bash: {_quoted_command(failed)} (exit {failed.exit_code})"
     for skill in memory.skills:
         yield f"- Skill in use: {_quoted_path(skill.name)}"
+    if memory.called:
+        yield f"- Called: {_rendered_calls(memory.called)}"
     for note in memory.notes:
         yield f"- Note: {_quoted_path(note)}"
+
+
+def _rendered_calls(called: Sequence[CalledTool]) -> str:
+    """`github.create_issue (ok), shop.pay (2 ok, 1 failed)`."""
+    named = [f"{_quoted_path(each.name[:COMMAND_LIMIT])} ({each.outcome})" for each in called[:MOST_CALLED]]
+    more = len(called) - MOST_CALLED
+    return ", ".join((*named, *((f"and {more} other tools",) if more > 0 else ())))
 
 
 def _folded(named: FoldedFiles) -> str:

@@ -45,6 +45,9 @@ READING_TOOLS: Final = frozenset(
 )
 """Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""
 
+SERVER_TOOLS: Final = "mcp__"
+"""How the names of the tools of MCP servers begin."""
+
 _TARGET_LENGTH: Final = 200
 
 MODES: Final[Mapping[Mode, str]] = {
@@ -88,7 +91,9 @@ OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
 
 
 def tool_label(name: str) -> str:
-    """The name of a tool for a person."""
+    """The name of a tool for a person. Of a tool of an MCP server the target says which one it is."""
+    if name.startswith(SERVER_TOOLS):
+        return "mcp"
     return TOOL_NAMES.get(name, clean(name))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -15,6 +15,9 @@ from keen_tui.text.hosts import Host
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.question_spec import QuestionSpec
+
+if TYPE_CHECKING:
+    from keen_tui.tools.mcp.elicitation import Asking
 
 OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
@@ -42,7 +45,8 @@ class Risk(Struct, frozen=True, kw_only=True):
 class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions judge it. A call that touches nothing is always allowed.
 
-    `subject` is the path for the person, or the command; `path` is the absolute path. `inside` says whether
+    `subject` is the path for the person, the command, or the full name of a tool of an MCP server (`mcp`);
+    `path` is the absolute path. `inside` says whether
     the path is inside the workspace after symlinks are resolved, `creates` whether a write creates a new
     file. `concern` says why the call asks, if that isn't obvious. For a command, `parts` are all its simple
     commands, () if Keen doesn't understand all of it; `mentions` are all commands that its text names;
@@ -54,7 +58,7 @@ class Access(Struct, frozen=True, kw_only=True):
     `subject`.
     """
 
-    kind: Literal["nothing", "read", "write", "command", "web"]
+    kind: Literal["nothing", "read", "write", "command", "web", "mcp"]
     subject: str
     path: str = ""
     inside: bool = True
@@ -114,6 +118,8 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     `new_files` if it may create files there, and `asks` for a call that is only a question to the person and
     isn't run.
 
+    `asking` takes the questions that an MCP server asks the person while the call runs.
+
     `after_yes` runs the call after a person's yes to it, if that allows more than `run`. `trial` is set for a
     command that may run read-only first.
 
@@ -130,6 +136,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     asks: QuestionSpec | None = None
     network: HostGate | None = None
     new_files: NewFiles | None = None
+    asking: Asking | None = None
 
 
 async def not_run(_: OutputSink) -> ToolResult:

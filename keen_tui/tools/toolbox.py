@@ -42,7 +42,10 @@ from keen_tui.tools.web.fetching import Fetcher
 from keen_tui.tools.work_tree.watch import CommandWatch
 
 if TYPE_CHECKING:
+    from keen_tui.settings.mcp_servers import McpServer
     from keen_tui.settings.skills import Skill
+    from keen_tui.tools.mcp.link import AuthFactory
+    from keen_tui.tools.mcp.servers import Servers
     from keen_tui.tools.skills import SkillShelf
 
 
@@ -52,7 +55,8 @@ class Toolbox:
     `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
     files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
-    commands change; None: nobody does. `skills` are those that can be used, None if there are none.
+    commands change; None: nobody does. `skills` are those that can be used, None if there are none. `servers`
+    are the MCP servers, None without any: their tools come and go.
     """
 
     def __init__(
@@ -66,9 +70,11 @@ class Toolbox:
         earlier: EarlierTurns | None = None,
         watch: CommandWatch | None = None,
         skills: SkillShelf | None = None,
+        servers: Servers | None = None,
     ) -> None:
         self.watch = watch
         self.skills = skills
+        self.servers = servers
         self._keys = keys
         self._quarantine = quarantine
         self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
@@ -93,11 +99,12 @@ class Toolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as the model gets them, always in the same order."""
-        return tuple(tool.spec for tool in self._tools.values())
+        own = tuple(tool.spec for tool in self._tools.values())
+        return (*own, *(tool.spec for tool in self.servers.tools.values())) if self.servers else own
 
     def target(self, call: ToolCall) -> str:
         """What the call acts on, in a few words; "" if that isn't known."""
-        tool = self._tools.get(call.name)
+        tool = self._tool(call.name)
         return tool.target(call.arguments) if tool else ""
 
     async def prepare(self, call: ToolCall) -> PreparedCall:
@@ -106,9 +113,9 @@ class Toolbox:
         Raises:
             ToolFailure: there is no such tool, the arguments aren't a JSON object, or the tool refuses.
         """
-        tool = self._tools.get(call.name)
+        tool = self._tool(call.name)
         if tool is None:
-            known = ", ".join(self._tools)
+            known = ", ".join(spec.name for spec in self.specs)
             raise ToolFailure(f"there is no tool {clean(call.name)[:80]!r}. There are: {known}.")
         if call.problem:
             raise ToolFailure(call.problem)
@@ -123,6 +130,10 @@ class Toolbox:
             trial=prepared.trial and replace(prepared.trial, run=_without(keys, prepared.trial.run)),
             outside=prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run)),
         )
+
+    def _tool(self, name: str) -> Tool | None:
+        own = self._tools.get(name)
+        return self.servers.tools.get(name) if own is None and self.servers else own
 
 
 def _without(keys: Collection[str], run: Run) -> Run:
@@ -158,6 +169,8 @@ def build_toolbox(
     scratch: Path | None = None,
     watches_commands: bool = True,
     skills: Sequence[Skill] = (),
+    servers: Sequence[McpServer] = (),
+    auth: AuthFactory | None = None,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -174,6 +187,8 @@ def build_toolbox(
         scratch: the folder for the content of files before a command; None: commands aren't watched.
         watches_commands: whether the user wants them to be watched.
         skills: those that can be used; their folders can be read without a question.
+        servers: the MCP servers.
+        auth: signs requests to servers.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     named = cache(lambda: tuple(key_variables()))
@@ -208,6 +223,7 @@ def build_toolbox(
         earlier,
         CommandWatch(workspace.root, scratch, backup, keys, watches=watches_commands) if scratch else None,
         shelf,
+        _built_servers(servers, workspace, sandbox, auth) if servers else None,
     )
 
 
@@ -220,3 +236,13 @@ def _with_skills(workspace: Workspace, skills: Sequence[Skill]) -> tuple[SkillSh
 
     shelf = SkillShelf(skills)
     return shelf, (UseSkill(workspace, shelf),)
+
+
+def _built_servers(
+    servers: Sequence[McpServer], workspace: Workspace, sandbox: SandboxFinder, auth: AuthFactory | None
+) -> Servers:
+    from keen_tui.tools.mcp.server import ServerNeeds  # noqa: PLC0415 - not without a server
+    from keen_tui.tools.mcp.servers import Servers  # noqa: PLC0415
+
+    around = ServerNeeds(root=workspace.root, sandbox=sandbox, auth=auth)
+    return Servers(servers, around, workspace.new_output_file)

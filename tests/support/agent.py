@@ -30,6 +30,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
+from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.skills import Skill
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.allowances import Allowances
@@ -188,6 +189,7 @@ class AtWork(Protocol):
         network: CommandNetwork = NO_NETWORK,
         skills: Sequence[Skill] = (),
         rules: Rules = NO_RULES,
+        servers: Sequence[McpServer] = (),
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -222,6 +224,7 @@ async def at_work(
     rules: Rules = NO_RULES,
     kept_back: Path | None = None,
     skills: Sequence[Skill] = (),
+    servers: Sequence[McpServer] = (),
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
@@ -236,6 +239,7 @@ async def at_work(
                 rules=rules,
                 kept_back=kept_back,
                 skills=skills,
+                servers=servers,
             ),
             mode=mode,
             attended=attended,

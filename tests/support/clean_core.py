@@ -16,7 +16,18 @@ CORE = (
     "keen_tui.frontends.line.run",
     "keen_tui.demo.plain",
 )
-HEAVY = ("textual", "rich", "openai", "anthropic", "pydantic", "httpx2", "pygments", "markdown_it")
+HEAVY = (
+    "textual",
+    "rich",
+    "openai",
+    "anthropic",
+    "pydantic",
+    "httpx2",
+    "mcp",
+    "mcp_types",
+    "pygments",
+    "markdown_it",
+)
 
 _PROBE = """\
 import importlib, sys

@@ -272,6 +272,8 @@ def _in_words(grant: Grant) -> str:
         return f"{subject} that commands create"
     if kind == "unheld":
         return "all commands, without a sandbox"
+    if kind == "mcp":
+        return subject
     return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
 
 

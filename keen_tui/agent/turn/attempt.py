@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
@@ -12,7 +13,7 @@ from keen_tui.agent.turn.images import images_of, publish_images
 from keen_tui.agent.turn.loop import broken_by_bug, run_turn
 from keen_tui.agent.turn.settle import Broken, Ending
 from keen_tui.agent.turn.turn_setup import TurnSetup
-from keen_tui.domain.events import CompactionFailed
+from keen_tui.domain.events import CompactionFailed, Notice
 from keen_tui.memory.conversation import Conversation
 
 
@@ -27,12 +28,27 @@ async def run_attempt(
         most_tokens: a first request that is larger has the conversation summarised; 0: never.
     """
     try:
+        await _take_server_tools(turn, setup)
         await _attach(turn, conversation, setup)
         return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
     except asyncio.CancelledError:
         return Broken(reason="interrupted", detail=setup.why_stopped())
     except Exception as error:
         return broken_by_bug(turn.turn, error)
+
+
+async def _take_server_tools(turn: ActiveTurn, setup: TurnSetup) -> None:
+    """Take over the tools that MCP servers offer now. In the first moments of a session it waits a little for
+    servers that are starting."""
+    servers = setup.toolbox.servers
+    if servers is None:
+        return
+
+    def tell(names: Sequence[str], seconds: float) -> None:
+        text = f"Waiting up to {seconds:.0f} seconds for MCP servers that are starting: {', '.join(names)}."
+        setup.publish(Notice(turn=turn.turn, text=text))
+
+    await servers.begin_turn(tell)
 
 
 async def _attach(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:

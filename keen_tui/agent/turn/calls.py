@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -92,7 +93,7 @@ class _RunningCall:
                 name=call.name,
                 arguments=call.arguments,
                 target=self._target,
-                result=self.result,
+                result=replace(self.result, images=()),
                 seconds=self._setup.clock() - self._started_at,
             )
         )
@@ -153,6 +154,8 @@ class _RunningCall:
 
     async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         """Run it as allowed, and offer to run it outside if the sandbox stopped it."""
+        if prepared.asking:
+            prepared.asking.person = partial(self._setup.questions.ask, self._turn, self._call)
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         async with self._changes_noted(prepared):
             if answer.by_person:

@@ -188,7 +188,14 @@ def memory_words(memory: TurnMemory) -> str:
     failed = (f"{each.command} (exit {each.exit_code})" for each in memory.failed_bash)
     files = (file.name for file in folded_files(memory))
     skills = (skill.name for skill in memory.skills)
-    parts = (("changed ", files), ("failed: ", failed), ("skill in use: ", skills), ("noted: ", memory.notes))
+    called = (f"{each.name} ({each.outcome})" for each in memory.called)
+    parts = (
+        ("changed ", files),
+        ("failed: ", failed),
+        ("skill in use: ", skills),
+        ("called: ", called),
+        ("noted: ", memory.notes),
+    )
     said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)
     return "; ".join(words + entries for words, entries in said if entries)
 

@@ -30,7 +30,7 @@ from keen_tui.providers.wire.arguments import sendable_name
 from keen_tui.providers.wire.encoding import compact_json
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider
-from keen_tui.providers.wire.images import base64_of
+from keen_tui.providers.wire.images import base64_of, result_content, rewritten_content
 from keen_tui.providers.wire.key_headers import key_headers
 from keen_tui.providers.wire.wire_text import mended, mended_json
 
@@ -101,7 +101,12 @@ class AnthropicMessages(HttpProvider):
             {
                 "type": "tool_result",
                 "tool_use_id": call.id,
-                "content": mended(result.text) if result.text.strip() else "(empty)",
+                "content": result_content(
+                    mended(result.text) if result.text.strip() else "(empty)",
+                    result.images if self.takes_images else (),
+                    self.text_type,
+                    self._image,
+                ),
                 "is_error": result.is_error,
             }
             for call, result in batch
@@ -116,7 +121,7 @@ class AnthropicMessages(HttpProvider):
         def rewritten(block: NativeMessage) -> NativeMessage:
             if block["type"] != "tool_result":
                 return block
-            return {**block, "content": rewrite(block["content"])}
+            return {**block, "content": rewritten_content(block["content"], rewrite)}
 
         return tuple(
             {**message, "content": [rewritten(block) for block in message["content"]]} for message in messages

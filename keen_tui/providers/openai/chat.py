@@ -31,7 +31,7 @@ class OpenAIChat(OpenAIProvider):
         self.options |= {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
-        """One tool message for each call."""
+        """One tool message for each call. It takes no images: their texts name the files that have them."""
         return tuple(
             {"role": "tool", "tool_call_id": call.id, "content": mended(result.text)}
             for call, result in batch

@@ -15,7 +15,7 @@ from keen_tui.providers.openai.client import OpenAIProvider
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
 from keen_tui.providers.wire.arguments import sendable_calls
 from keen_tui.providers.wire.event_reader import EventReader
-from keen_tui.providers.wire.images import data_url
+from keen_tui.providers.wire.images import data_url, result_content, rewritten_content
 from keen_tui.providers.wire.wire_text import mended
 
 _REFUSALS = (
@@ -47,7 +47,16 @@ class OpenAIResponses(OpenAIProvider):
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One output item for each call."""
         return tuple(
-            {"type": "function_call_output", "call_id": call.id, "output": mended(result.text)}
+            {
+                "type": "function_call_output",
+                "call_id": call.id,
+                "output": result_content(
+                    mended(result.text),
+                    result.images if self.takes_images else (),
+                    self.text_type,
+                    self._image,
+                ),
+            }
             for call, result in batch
         )
 
@@ -56,7 +65,7 @@ class OpenAIResponses(OpenAIProvider):
     ) -> tuple[NativeMessage, ...]:
         """The items with the text of every tool result replaced."""
         return tuple(
-            {**item, "output": rewrite(item["output"])}
+            {**item, "output": rewritten_content(item["output"], rewrite)}
             if item.get("type") == "function_call_output"
             else item
             for item in messages

@@ -31,6 +31,7 @@ from keen_tui.providers.wire.images import (
     refuses_images,
     text_without_images,
     without_images,
+    without_result_images,
 )
 from keen_tui.providers.wire.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.wire.sse import ServerSentEvent
@@ -284,6 +285,7 @@ class HttpProvider(ABC):
 
     def _without_images(self, messages: Sequence[NativeMessage]) -> tuple[NativeMessage, ...]:
         """A trace for a model that takes no images. Images that the API received before stay in it."""
+        messages = tuple(map(without_result_images, messages))
         texts = map(text_without_images, messages)
         plain = (
             (message,) if text is None else self._text("user", text)

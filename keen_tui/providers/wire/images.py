@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from keen_tui.domain.messages import Image, NativeMessage
 from keen_tui.memory.projection import NativeTrace, Part, UserText
@@ -16,6 +16,9 @@ from keen_tui.text.units import counted
 
 _BLOCK_TYPES = ("image", "image_url", "input_image")
 """The types of images in the content of a message."""
+
+ImageBlock: TypeAlias = Callable[[Image], NativeMessage]
+"""Makes an image a block of an API."""
 
 _PIXELS_PER_TOKEN = 750
 _MOST_TOKENS = 1_600
@@ -61,6 +64,50 @@ def text_without_images(message: NativeMessage) -> str | None:
     return "\n\n".join((*texts, note))
 
 
+def result_content(text: str, images: Sequence[Image], text_type: str, block: ImageBlock) -> Any:
+    """The content of a tool result: its text, with its images behind it where there are any."""
+    if not images:
+        return text
+    return [{"type": text_type, "text": text}, *map(block, images)]
+
+
+def rewritten_content(content: Any, rewrite: Callable[[str], str]) -> Any:
+    """The content of a tool result with its text rewritten. Its images go where the text changes."""
+    if isinstance(content, str):
+        return rewrite(content)
+    text = "\n\n".join(block["text"] for block in content if isinstance(block.get("text"), str))
+    shorter = rewrite(text)
+    return content if shorter == text else shorter
+
+
+def without_result_images(message: NativeMessage) -> NativeMessage:
+    """The message without the images in its tool results, for a model that takes none. Their texts name
+    them."""
+    if isinstance(message.get("output"), list):
+        return {**message, "output": [each for each in message["output"] if not _is_image(each)]}
+    content = message.get("content")
+    if not isinstance(content, list) or not any(_results_in(content)):
+        return message
+    return {**message, "content": [_without_images_inside(block) for block in content]}
+
+
+def _without_images_inside(block: NativeMessage) -> NativeMessage:
+    if not any(_results_in([block])):
+        return block
+    return {**block, "content": [each for each in block["content"] if not _is_image(each)]}
+
+
+def _results_in(blocks: Sequence[NativeMessage]) -> Iterator[list[NativeMessage]]:
+    """The contents of tool results that may have images."""
+    for block in blocks:
+        if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
+            yield block["content"]
+
+
+def _is_image(block: NativeMessage) -> bool:
+    return block.get("type") in _BLOCK_TYPES
+
+
 def holds_images(request: StepRequest) -> bool:
     """Whether any message of the user in the request has images."""
     return any(_has_images(part) for part in request.parts)
@@ -84,21 +131,28 @@ def _sizes_in(part: Part, are_sent: bool) -> Iterator[ImageSize]:
             tokens = min(max(-(-image.width * image.height // _PIXELS_PER_TOKEN), 0), _MOST_TOKENS)
             yield ImageSize(4 * -(-len(image.content) // 3), tokens)
     if isinstance(part, NativeTrace) and are_sent:
-        sent = chain.from_iterable(map(_images_in, part.messages))
+        sent = chain.from_iterable(map(_all_images_in, part.messages))
         yield from (ImageSize(len(json.dumps(image)), _MOST_TOKENS) for image in sent)
 
 
 def _has_images(part: Part) -> bool:
     if isinstance(part, NativeTrace):
-        return any(map(_images_in, part.messages))
+        return any(map(_all_images_in, part.messages))
     return isinstance(part, UserText) and bool(part.images)
 
 
 def _images_in(message: NativeMessage) -> list[NativeMessage]:
-    """The images in a native message, unchanged."""
+    """The images in a native message of the user, unchanged."""
     content = message.get("content")
-    blocks = content if isinstance(content, list) else ()
-    return [block for block in blocks if block.get("type") in _BLOCK_TYPES]
+    return [block for block in content if _is_image(block)] if isinstance(content, list) else []
+
+
+def _all_images_in(message: NativeMessage) -> list[NativeMessage]:
+    """The images in a native message, those in tool results included."""
+    content, output = message.get("content"), message.get("output")
+    results = [output] if isinstance(output, list) else []
+    results += _results_in(content) if isinstance(content, list) else []
+    return [*_images_in(message), *(block for result in results for block in result if _is_image(block))]
 
 
 def refuses_images(words: str) -> bool:

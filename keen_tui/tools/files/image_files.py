@@ -37,6 +37,7 @@ _BEFORE_NAMES = "([{<'\"`"
 _BEHIND_WORDS = ".,;:!?)]}>'\"`"
 _MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 _JPEG_QUALITY = 85
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
 _DAMAGE: Final = (
     OSError,
     EOFError,
@@ -100,6 +101,21 @@ def usable_image(content: bytes, name: str) -> Image:
         raise ImageRefused(f"{clean(name)} isn't a PNG, JPEG, GIF or WebP image.") from None
     except _DAMAGE:
         raise ImageRefused(f"{clean(name)} is damaged: it can't be shown to a model.") from None
+
+
+def without_extras(content: bytes) -> bytes:
+    """A PNG without the parts that no picture needs, such as colour profiles and comments, one of which may
+    be damaged. Other content comes back unchanged."""
+    if not content.startswith(_PNG):
+        return content
+    kept, place = [_PNG], len(_PNG)
+    while place + 12 <= len(content):
+        end = place + 12 + int.from_bytes(content[place : place + 4], "big")
+        is_needed = content[place + 4 : place + 5].isupper() or content[place + 4 : place + 8] == b"tRNS"
+        if is_needed:
+            kept.append(content[place:end])
+        place = end
+    return b"".join(kept)
 
 
 def _named_paths(text: str) -> Iterator[str]:

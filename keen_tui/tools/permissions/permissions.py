@@ -13,6 +13,7 @@ from keen_tui.domain.errors import NOBODY
 from keen_tui.text.hosts import HostPattern, WebHosts, pattern_of
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Access
+from keen_tui.tools.mcp.names import told_apart
 from keen_tui.tools.permissions.rules import NO_RULES, Rule, Rules
 from keen_tui.tools.permissions.sensitive import holds_secrets, is_of_system, runs_code_later
 from keen_tui.tools.permissions.shell.patterns import CommandPattern, worth_saving
@@ -101,6 +102,8 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     rule = allowed.rules.first("ask", access)
     if access.kind == "web":
         return _web(mode, access, allowed, rule)
+    if access.kind == "mcp":
+        return _server_call(mode, access, allowed, rule)
     if mode == "plan" and access.kind == "command":
         return _PLAN_REFUSAL if rule else _planned(access)
     if mode == "plan" and (access.kind != "read" or not access.inside):
@@ -137,6 +140,30 @@ def _web(mode: Mode, access: Access, allowed: Allowed, rule: Rule | None) -> Ver
 
 
 _NO_RULE = "Refused: in plan mode only a rule allows pages of {}: the user can add {} to the settings."
+
+
+def _server_call(mode: Mode, access: Access, allowed: Allowed, rule: Rule | None) -> Verdict:
+    """A call of a tool of an MCP server. What the server says of the tool allows nothing."""
+    is_ruled = rule is None and allowed.rules.allow_tool(access)
+    if mode == "plan":
+        return ALLOW if is_ruled else _PLAN_REFUSAL
+    server, tool = told_apart(access.subject)
+    question = f"Call {tool} of the MCP server {server}?"
+    nobody = f"{NOBODY}; --mode auto or the rule {access.subject} allows it"
+    if rule:
+        why = f"your rule {rule.text} says so"
+        return Verdict(decision="ask", question=question, why=why, nobody=f"{NOBODY}; {why}")
+    key = (access.kind, access.subject)
+    if mode == "auto" or is_ruled or key in allowed.granted:
+        return ALLOW
+    return Verdict(
+        decision="ask",
+        question=question,
+        why=access.concern,
+        grant=f"allow {access.subject} for this session",
+        grant_key=key,
+        nobody=nobody,
+    )
 
 
 def _planned(access: Access) -> Verdict:

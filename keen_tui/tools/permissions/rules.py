@@ -1,13 +1,14 @@
 """The user's rules: they allow, ask about or deny calls, whatever the mode says. Pure.
 
-`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `web(docs.python.org)`, `bash`.
-Deny beats ask, ask beats allow.
+`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `web(docs.python.org)`,
+`mcp__github__*`, `bash`. Deny beats ask, ask beats allow.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -22,12 +23,13 @@ from keen_tui.tools.search.globs import Glob
 Ruling: TypeAlias = Literal["allow", "ask", "deny"]
 
 _KINDS: Final = {"bash": "command", "read": "read", "edit": "write", "net": "net", "web": "web"}
+_OF_SERVER: Final = re.compile(r"mcp__[\w*-]+", re.ASCII)
 _RULE: Final = re.compile(r"(?P<kind>\w+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
 
 
 class Rule(Struct, frozen=True, kw_only=True):
     """A rule about matching calls of one `kind` (see `Access`), or about hosts of commands (`net`). `text` is
-    the user's own text."""
+    the user's own text. `tools` are those of MCP servers, by their full name, with `*` for any characters."""
 
     ruling: Ruling
     kind: str
@@ -36,6 +38,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     paths: Glob | None = None
     from_root: bool = False
     hosts: HostPattern | None = None
+    tools: str = ""
 
     @property
     def is_of_all(self) -> bool:
@@ -46,6 +49,8 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     def is_about(self, access: Access) -> bool:
         """Whether the rule matches the call in a wide sense, for ask and deny."""
+        if access.kind == self.kind == "mcp":
+            return fnmatchcase(access.subject, self.tools)
         if access.kind != self.kind or self.is_of_all:
             return access.kind == self.kind
         if self.commands:
@@ -78,6 +83,10 @@ class Rules:
 
     def allow_path(self, access: Access) -> bool:
         """Whether a rule allows the call to read or change its path."""
+        return any(rule.ruling == "allow" and rule.is_about(access) for rule in self._rules)
+
+    def allow_tool(self, access: Access) -> bool:
+        """Whether a rule allows the call of a tool of an MCP server."""
         return any(rule.ruling == "allow" and rule.is_about(access) for rule in self._rules)
 
     def allow_all_commands(self) -> bool:
@@ -134,12 +143,14 @@ def parse_rules(ruling: Ruling, texts: Sequence[str], where: str) -> tuple[Rule,
 
 
 def _rule(ruling: Ruling, text: str, where: str) -> Rule:
+    if _OF_SERVER.fullmatch(text.strip()):
+        return Rule(ruling=ruling, kind="mcp", text=text, tools=_of_server(text.strip()))
     found = _RULE.fullmatch(text.strip())
     kind = _KINDS.get(found["kind"]) if found else None
     if not found or not kind:
         raise ConfigError(
             f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**), read(.env*), "
-            "net(example.org) or web(example.org)."
+            "net(example.org), web(example.org) or mcp__github__*."
         )
     pattern = (found["pattern"] or "").strip()
     try:
@@ -153,6 +164,12 @@ def _rule(ruling: Ruling, text: str, where: str) -> Rule:
         return Rule(ruling=ruling, kind=kind, text=text, paths=paths, from_root=from_root)
     except (ValueError, RuntimeError, ToolFailure) as error:
         raise ConfigError(f"{where}: the rule {text!r} can't be read: {error}.") from error
+
+
+def _of_server(text: str) -> str:
+    """The pattern of tools. `mcp__github` means all tools of that server."""
+    _, _, rest = text.partition("__")
+    return text if "__" in rest or rest.endswith("*") else f"{text}__*"
 
 
 RULINGS: Final[tuple[Ruling, ...]] = get_args(Ruling)

@@ -18,6 +18,9 @@ ignored signals are inherited."""
 _GATE: Final = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "sh")
 """Becomes the given command when a line arrives, and ends if none does."""
 
+_INPUT_GATE: Final = ("/bin/sh", "-c", 'read -r go && exec "$@"', "sh")
+"""The same for a command that goes on reading its standard input behind that line."""
+
 _FAITHFUL_GATE: Final = f"""\
 import os, sys
 if os.read(0, 1):
@@ -26,6 +29,8 @@ if os.read(0, 1):
     os.execv(sys.argv[1], sys.argv[1:])
 """
 """The same in Python, which takes longer to start, for variables that a shell would drop."""
+
+_FAITHFUL_INPUT_GATE: Final = "\n".join(line for line in _FAITHFUL_GATE.splitlines() if "devnull" not in line)
 
 
 class Gate:
@@ -47,6 +52,13 @@ class Gate:
             mark_for_good(pid, mark)
         with suppress(BrokenPipeError):  # it was killed meanwhile
             os.write(self._opening, b"\n")
+
+
+def held_at_input(argv: tuple[str, ...], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The argv to start for a program that begins when a line arrives at its standard input, and then reads
+    what follows. It ends if none arrives."""
+    faithful = (sys.executable, "-I", "-S", "-c", _FAITHFUL_INPUT_GATE)
+    return (*(_INPUT_GATE if _gets_through(environ) else faithful), *argv)
 
 
 @contextmanager

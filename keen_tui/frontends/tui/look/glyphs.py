@@ -24,6 +24,7 @@ class Glyphs(Struct, frozen=True, kw_only=True):
     prompt: str
     queued: str
     changed: str
+    called: str
     minus: str
     folded: str
     unfolded: str
@@ -59,6 +60,7 @@ UNICODE = Glyphs(
     prompt="›",
     queued="»",
     changed="±",
+    called="→",
     minus="−",
     folded="▸",
     unfolded="▾",
@@ -94,6 +96,7 @@ ASCII = Glyphs(
     prompt=">",
     queued=">>",
     changed="~",
+    called=">",
     minus="-",
     folded=">",
     unfolded="v",

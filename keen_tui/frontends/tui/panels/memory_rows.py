@@ -90,6 +90,10 @@ class MemoryRows(PanelStyle, frozen=True):
                 "  ", (glyphs.skill, look(role)), " ", (f"skill {clean(skill.name)}", look("text"))
             )
             rows.append(spread(left, Text(size(skill.bytes), look("dim")), self.width, glyphs.more))
+        for called in memory.called:
+            left = Text.assemble("  ", (glyphs.called, look(role)), " ", (clean(called.name), look("text")))
+            outcome = Text(called.outcome, look("fail" if called.failed else "dim"))
+            rows.append(spread(left, outcome, self.width, glyphs.more))
         for note in memory.notes:
             row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
             rows.append(cut_row(row, self.width, glyphs.more))

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 
 from msgspec.structs import replace
 
-from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged, PageRead, ToolResult, TurnMemory
+from keen_tui.domain.messages import (
+    CalledTool,
+    CommandUnwatched,
+    Fact,
+    FileChanged,
+    PageRead,
+    ServerCalled,
+    ToolResult,
+    TurnMemory,
+)
 from keen_tui.frontends.tui.state.state import (
     Block,
     ReasoningBlock,
@@ -34,7 +44,13 @@ def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
     files = (FileChanged(path=path, by_command=path in by_command) for path in memory.files_changed)
     pages = (PageRead(url=url) for url in memory.pages_read)
     unwatched = (CommandUnwatched(),) if memory.unwatched else ()
-    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *pages)
+    calls = chain.from_iterable(map(_calls_of, memory.called))
+    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *calls, *pages)
+
+
+def _calls_of(called: CalledTool) -> Iterator[ServerCalled]:
+    for failed, count in ((False, called.done), (True, called.failed)):
+        yield from repeat(ServerCalled(server=called.server, tool=called.tool, failed=failed), count)
 
 
 def utf8_bytes(text: str) -> int:

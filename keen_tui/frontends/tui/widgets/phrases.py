@@ -84,6 +84,9 @@ def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
         parts.append(Text(f"{glyphs.failed}{len(memory.failed_bash)}", styles("fail")))
     if memory.skills:
         parts.append(Text(f"{glyphs.skill}{len(memory.skills)}", styles("text")))
+    if memory.called:
+        calls = sum(called.done + called.failed for called in memory.called)
+        parts.append(Text(f"{glyphs.called}{calls}", styles("text")))
     if memory.notes:
         parts.append(Text(f"{glyphs.bullet}{len(memory.notes)}", styles("text")))
     return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
+from keen_tui.domain.messages import CalledTool, CommandFailed, SkillUsed, TurnMemory
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -124,6 +124,8 @@ class EntryRows(RowWidget):
                 return Text(self.glyphs.failed, self.look("fail"))
             case SkillUsed():
                 return Text(self.glyphs.skill, self.look("soft"))
+            case CalledTool():
+                return Text(self.glyphs.called, self.look("soft"))
             case Note():
                 return Text(self.glyphs.bullet, self.look("soft"))
 
@@ -137,6 +139,9 @@ class EntryRows(RowWidget):
                 return Text(clean(command), look("text")), Text(f"exit {code}", look("fail"))
             case SkillUsed(name=name, bytes=bytes):
                 return Text(f"skill {clean(name)}", look("text")), Text(size(bytes), look("dim"))
+            case CalledTool() as called:
+                outcome = Text(called.outcome, look("fail" if called.failed else "dim"))
+                return Text(clean(called.name), look("text")), outcome
             case Note(text):
                 return Text(clean(text), look("text")), Text("new" if entry.added else "", look("dim"))
 

@@ -1,0 +1,56 @@
+"""The names under which the model calls the tools of servers: `mcp__server__tool`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Final
+
+from keen_tui.text.labels import SERVER_TOOLS as PREFIX
+
+LONGEST: Final = 64
+"""The most characters of a tool's name that all APIs take."""
+
+_LONGEST_SERVER: Final = 24
+_REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
+_MARK_LENGTH: Final = 6
+
+
+def server_parts(names: Iterable[str]) -> dict[str, str]:
+    """The part for each server in the names of its tools, by the server's own name.
+
+    It has no `__`, so that a rule for one server is never about another. Of names that come out the same, the
+    first in order keeps its own.
+    """
+    parts: dict[str, str] = {}
+    for name in names:
+        part = re.sub("_+", "_", _REFUSED.sub("_", name)).strip("_") or "server"
+        part = part if len(part) <= _LONGEST_SERVER else _marked(part, name, _LONGEST_SERVER)
+        parts[name] = _marked(part, name, _LONGEST_SERVER) if part in parts.values() else part
+    return parts
+
+
+def tool_names(part: str, tools: Iterable[str]) -> dict[str, str]:
+    """The full name of each tool of a server, by its own name. `part` stands for the server. The same tools
+    get the same names, in whatever order they are listed."""
+    room = LONGEST - len(PREFIX) - len(part) - len("__")
+    names: dict[str, str] = {}
+    for tool in sorted(set(tools)):
+        own = _REFUSED.sub("_", tool) or "tool"
+        own = own if len(own) <= room else _marked(own, tool, room)
+        full = f"{PREFIX}{part}__{own}"
+        names[tool] = f"{PREFIX}{part}__{_marked(own, tool, room)}" if full in names.values() else full
+    return names
+
+
+def told_apart(name: str) -> tuple[str, str]:
+    """The server's part and the tool's part of a full name."""
+    server, _, tool = name.removeprefix(PREFIX).partition("__")
+    return server, tool
+
+
+def _marked(part: str, name: str, room: int) -> str:
+    """The part, cut and with a mark that depends on the whole name."""
+    mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_LENGTH]
+    return f"{part[: room - _MARK_LENGTH - 1]}_{mark}"

@@ -1,0 +1,219 @@
+"""A server's result as text for the model, images, and something for the person. Files are written for what
+no text can hold."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import ImageRefused
+from keen_tui.domain.messages import Image
+from keen_tui.system.folders import make_private
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import size
+from keen_tui.tools.files.image_files import usable_image, without_extras
+from keen_tui.tools.process.captured import CapturedOutput, cleaned
+from keen_tui.tools.process.spooled_output import KeptOutput
+
+NewFile = Callable[[], Path | None]
+"""Names a new file of the session; None: nothing is kept."""
+
+MOST_IMAGES: Final = 20
+"""The most images of one result that the model gets."""
+
+_SHOWN: Final = 16_000
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_SUFFIXES: Final = {
+    "image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+    "audio/wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "application/pdf": ".pdf",
+    "application/json": ".json",
+}  # fmt: skip
+
+
+class ServerResult(Struct, frozen=True, kw_only=True):
+    """What a server returned: `text` for the model, `shown` for the person, and its images."""
+
+    text: str
+    shown: str
+    is_error: bool
+    images: tuple[Image, ...] = ()
+
+
+def server_result(result: Mapping[str, Any], new_file: NewFile) -> ServerResult:
+    """Read a result of the protocol. Text that is too long is cut, and all of it is written to a file.
+    Blocks."""
+    parts = _Parts(new_file)
+    for block in result.get("content") or ():
+        if isinstance(block, Mapping):
+            parts.add(block)
+    structured = result.get("structuredContent")
+    if structured is not None:
+        parts.add_structured(structured)
+    text = "\n\n".join(parts.texts)
+    shown = "\n\n".join(parts.shown)
+    return ServerResult(
+        text=capped(text, new_file),
+        shown=cleaned(shown[:_SHOWN]),
+        is_error=result.get("isError") is True,
+        images=tuple(parts.images),
+    )
+
+
+def capped(text: str, new_file: NewFile) -> str:
+    """The text, or its beginning and its end with the name of a file that has all of it. Blocks."""
+    captured, kept = CapturedOutput(), KeptOutput(new_file)
+    content = text.encode("utf-8", "replace")
+    captured.feed(content)
+    kept.feed(content)
+    return captured.text(kept.close())
+
+
+class _Parts:
+    """The parts of a result so far: texts for the model, texts for the person, images."""
+
+    def __init__(self, new_file: NewFile) -> None:
+        self.texts: list[str] = []
+        self.shown: list[str] = []
+        self.images: list[Image] = []
+        self._new_file = new_file
+
+    def add(self, block: Mapping[str, Any]) -> None:
+        """Add a block of content."""
+        match block.get("type"):
+            case "text":
+                self._say(str(block.get("text", "")))
+            case "image":
+                self._add_image(block)
+            case "audio":
+                self._add_file(block.get("data"), str(block.get("mimeType", "")), "audio")
+            case "resource_link":
+                self._say(_link(block))
+            case "resource":
+                self._add_resource(block.get("resource"))
+            case other:
+                self._say(f"[content of the type {clean(str(other))[:80]}, which can't be shown]")
+
+    def add_structured(self, value: object) -> None:
+        """Add the structured result, unless a text of it says the same."""
+        if isinstance(value, Mapping) and len(value) == 1 and [*value.values()] == self.texts:
+            return
+        if any(_parsed(text) == value for text in self.texts):
+            self.shown = [_pretty(value) if _parsed(text) == value else text for text in self.shown]
+            return
+        self.texts.append(json.dumps(value, ensure_ascii=False))
+        self.shown.append(_pretty(value))
+
+    def _say(self, text: str) -> None:
+        self.texts.append(text)
+        self.shown.append(text)
+
+    def _add_image(self, block: Mapping[str, Any]) -> None:
+        kind = str(block.get("mimeType", ""))
+        content = _decoded(block.get("data"))
+        name = self._add_file(block.get("data"), kind, "image")
+        if content and len(self.images) < MOST_IMAGES:
+            try:
+                self.images.append(_usable(content, name or "image"))
+            except ImageRefused as error:
+                self._say(f"[{error}]")
+
+    def _add_resource(self, resource: object) -> None:
+        if not isinstance(resource, Mapping):
+            return
+        uri = clean(str(resource.get("uri", "")))
+        if "text" in resource:
+            self._say(f"[resource {uri}]\n{resource['text']}")
+        else:
+            self._add_file(resource.get("blob"), str(resource.get("mimeType", "")), f"resource {uri}")
+
+    def _add_file(self, data: object, kind: str, what: str) -> str:
+        """Keep base64 data in a file and say where. Returns its name, "" for none."""
+        content = _decoded(data)
+        if content is None:
+            self._say(f"[{what} that can't be decoded]")
+            return ""
+        words = ", ".join(filter(None, (what, clean(kind)[:80], size(len(content)))))
+        path = _kept(content, kind, self._new_file)
+        self._say(f"[{words}; it is in {path}]" if path else f"[{words}]")
+        return str(path) if path else ""
+
+
+def resource_text(result: Mapping[str, Any], new_file: NewFile) -> str:
+    """The content of a resource that was read, as text. Blocks."""
+    blocks = [{"type": "resource", "resource": each} for each in result.get("contents") or ()]
+    return server_result({"content": blocks}, new_file).text
+
+
+def prompt_text(result: Mapping[str, Any], new_file: NewFile) -> str:
+    """The messages of a server's prompt as one text. Blocks."""
+    blocks = [
+        each["content"] for each in result.get("messages") or () if isinstance(each.get("content"), Mapping)
+    ]
+    return server_result({"content": blocks}, new_file).text
+
+
+def _usable(content: bytes, name: str) -> Image:
+    """The image; of a damaged PNG what can be shown. Raises ImageRefused."""
+    try:
+        return usable_image(content, name)
+    except ImageRefused:
+        if (bare := without_extras(content)) == content:
+            raise
+        return usable_image(bare, name)
+
+
+def _link(block: Mapping[str, Any]) -> str:
+    words = filter(None, (block.get("title") or block.get("name"), block.get("description")))
+    return f"[resource {block.get('uri', '')}] {': '.join(map(str, words))}".rstrip()
+
+
+def _decoded(data: object) -> bytes | None:
+    with suppress(binascii.Error, ValueError):
+        return base64.b64decode(data, validate=True) if isinstance(data, str) else None
+    return None
+
+
+def _parsed(text: str) -> object:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _kept(content: bytes, kind: str, new_file: NewFile) -> Path | None:
+    """A new file with that content; None if it can't be kept."""
+    path = new_file()
+    if path is None:
+        return None
+    suffix = _SUFFIXES.get(kind.partition(";")[0].strip(), ".bin")
+    with suppress(OSError):
+        make_private(path.parent)
+        for number in range(1, 1_000):
+            place = path.with_name(f"{path.stem}-{number}{suffix}")
+            with suppress(FileExistsError), os.fdopen(os.open(place, _NEW, 0o600), "wb") as file:
+                file.write(content)
+                return place
+    return None
+
+
+def arguments_shown(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Arguments as lines, `name: value`; long texts below their name."""
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        text = cleaned(text)
+        if "\n" in text:
+            yield f"{clean(str(name))}:"
+            yield from (f"  {line}" for line in text.split("\n"))
+        else:
+            yield f"{clean(str(name))}: {text}"

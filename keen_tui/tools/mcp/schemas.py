@@ -1,0 +1,96 @@
+"""The parameters of a server's tool in a form that every model API takes. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+MOST_BYTES: Final = 50_000
+"""Bytes of the largest schema that is sent."""
+
+_DEEPEST: Final = 40
+_CHOICES: Final = ("anyOf", "oneOf", "allOf")
+
+
+class SchemaRefused(ValueError):
+    """A schema that no API takes. The text says why, as the end of a sentence."""
+
+
+class UsableSchema(Struct, frozen=True):
+    """A JSON schema of type object."""
+
+    value: Mapping[str, Any]
+
+
+def usable_schema(given: object) -> UsableSchema:
+    """The schema with a type object and properties at its top, and no choice between schemas there, which the
+    APIs refuse.
+
+    Raises:
+        SchemaRefused: it isn't one of an object, or it is too large.
+    """
+    if given is None or given is True:
+        given = {}
+    if not isinstance(given, Mapping):
+        raise SchemaRefused("its parameters aren't a JSON schema")
+    kind = given.get("type", "object")
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        raise SchemaRefused("its parameters aren't an object")
+    schema = {name: value for name, value in given.items() if name not in ("$schema", "$id")}
+    properties = schema.get("properties")
+    schema["properties"] = _with_choices(schema, properties if isinstance(properties, Mapping) else {})
+    for name in _CHOICES:
+        schema.pop(name, None)
+    schema["type"] = "object"
+    required = schema.get("required")
+    if isinstance(required, list):
+        schema["required"] = [name for name in required if name in schema["properties"]]
+    else:
+        schema.pop("required", None)
+    try:
+        text = json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise SchemaRefused("its parameters can't be written as JSON") from None
+    if len(text) > MOST_BYTES:
+        raise SchemaRefused(f"its parameters have more than {MOST_BYTES:,} bytes")
+    if _depth(schema) > _DEEPEST:
+        raise SchemaRefused("its parameters are nested too deeply")
+    return UsableSchema(_mended(schema))
+
+
+def _with_choices(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties, with those of the schemas that the top would choose between. The server still checks
+    which of them go together."""
+    found = dict(properties)
+    for name in _CHOICES:
+        for choice in schema.get(name) or () if isinstance(schema.get(name), list) else ():
+            more = choice.get("properties") if isinstance(choice, Mapping) else None
+            found = {**more, **found} if isinstance(more, Mapping) else found
+    return found
+
+
+def _mended(value: Any) -> Any:
+    """Without lists that lack their items, which some APIs refuse, and booleans in the place of schemas."""
+    if isinstance(value, list):
+        return [_mended(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    mended = {str(name): _mended(each) for name, each in value.items()}
+    properties = mended.get("properties")
+    if isinstance(properties, dict):
+        mended["properties"] = {
+            name: each if isinstance(each, dict) else {} for name, each in properties.items()
+        }
+    if mended.get("type") == "array" and "items" not in mended and "prefixItems" not in mended:
+        mended["items"] = {}
+    return mended
+
+
+def _depth(value: Any, limit: int = _DEEPEST + 1) -> int:
+    if limit == 0 or not isinstance(value, Mapping | list):
+        return 0
+    inner = value.values() if isinstance(value, Mapping) else value
+    return 1 + max((_depth(each, limit - 1) for each in inner), default=0)

@@ -1,0 +1,273 @@
+"""One server from its start to its end: connecting, starting again once after it died, and its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import ServerFailed, ServerGone, SignInNeeded
+from keen_tui.domain.servers import ServerState
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.mcp.elicitation import Asking
+from keen_tui.tools.mcp.link import AuthFactory, OnProgress, ServerIdentity, ServerLink
+from keen_tui.tools.mcp.log_tail import LogTail
+from keen_tui.tools.sandbox.probe import SandboxFinder
+
+log = logging.getLogger(__name__)
+
+NOT_INSTALLED: Final = "the package mcp isn't installed: install keen-tui[mcp]"
+
+MOST_TOOLS: Final = 500
+"""The most tools of a server that are used."""
+
+_STOP_SECONDS: Final = 5.0
+_END_SECONDS: Final = 1.0
+_RESTARTS: Final = 1
+
+_Signal = Literal["stop", "gone", "lists"]
+
+
+class ServerNeeds(Struct, frozen=True, kw_only=True):
+    """What servers need of the program: the workspace, the sandbox, and what signs requests."""
+
+    root: Path
+    sandbox: SandboxFinder
+    auth: AuthFactory | None = None
+
+
+class ServerConnection:
+    """A server and the connection to it. `changed` is called when its state or its lists have changed, `tell`
+    with a sentence for the user."""
+
+    def __init__(
+        self,
+        server: McpServer,
+        around: ServerNeeds,
+        changed: Callable[[], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        self.server = server
+        self.state: ServerState = "stopped"
+        self.reason = ""
+        self.log = LogTail()
+        self.identity: ServerIdentity | None = None
+        self.tools: tuple[Mapping[str, Any], ...] = ()
+        self.prompts: tuple[Mapping[str, Any], ...] = ()
+        self.asking: Asking | None = None
+        """Takes the server's questions while a call runs; None: they are declined."""
+        self.hears: Callable[[str], None] | None = None
+        """Takes its log messages while a call runs."""
+        self._around = around
+        self._changed = changed
+        self._tell = tell
+        self._link: ServerLink | None = None
+        self._signals: asyncio.Queue[_Signal] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
+        self._why_gone = ""
+        self._restarts_left = 0
+        self._has_been_ready = False
+        self._knows_why = False
+
+    def start(self) -> None:
+        """Start it in the background, unless it runs."""
+        if self._task and not self._task.done():
+            return
+        self._set("starting")
+        self._task = asyncio.create_task(self._keep(), name=f"MCP server {self.server.name}")
+
+    async def stop(self) -> None:
+        """End it. Waits until its program has ended."""
+        task, self._task = self._task, None
+        if task and not task.done():
+            self._link, self._why_gone, self._restarts_left = None, "", 0
+            self._signals.put_nowait("stop")
+            if self.state == "starting":
+                task.cancel()
+            await asyncio.wait({task}, timeout=_STOP_SECONDS)
+            task.cancel()
+            await asyncio.wait({task})
+        self._set("stopped")
+
+    async def restart(self) -> None:
+        """End it and start it again."""
+        await self.stop()
+        self.start()
+
+    async def settled(self) -> None:
+        """Wait until it isn't starting any more."""
+        await self._settled.wait()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> dict[str, Any]:
+        """The result of a tool; waits while the server is starting.
+
+        Raises:
+            ServerFailed: the end of a sentence. ServerGone: it died while the call ran.
+        """
+        link = await self.link()
+        try:
+            return await link.call(tool, arguments, on_progress)
+        except ServerGone as error:
+            if link is self._link:
+                self._note_gone(str(error))
+            raise
+
+    async def link(self) -> ServerLink:
+        """The open connection; waits while the server is starting. Raises ServerFailed."""
+        await self._settled.wait()
+        if self._link is None:
+            raise ServerFailed(self.reason or f"it is {self.state}")
+        return self._link
+
+    def is_on(self, signals: object) -> bool:
+        """Whether these are the signals of the newest connection."""
+        return signals is self._signals
+
+    # The task that keeps the connection.
+
+    async def _keep(self) -> None:
+        """Connect, and connect once more if the server dies later."""
+        self._restarts_left = _RESTARTS
+        while True:
+            was_ready = False
+            try:
+                await self._serve()
+                if not self._why_gone:
+                    return
+                was_ready = True
+            except SignInNeeded as error:
+                self._set("sign-in", str(error))
+                return
+            except ServerFailed as error:
+                was_ready = self._has_been_ready
+                self._why_gone = self._why_gone or str(error)
+            except TimeoutError:
+                self._why_gone = f"it didn't get ready in {self.server.startup_timeout:g} seconds"
+            except Exception as error:
+                log.error("MCP server %s", self.server.name, exc_info=error)
+                self._why_gone = f"{type(error).__name__}: {error}"
+            finally:
+                self._link = None
+            if was_ready and self._restarts_left:
+                self._restarts_left -= 1
+                self._set("starting", self._why_gone)
+                words = "stopped working and is started again"
+                self._tell(clean(f"The MCP server {self.server.name} {words}: {self._why_gone}."))
+                continue
+            ended = "stopped working again and stays off" if was_ready else "can't be used"
+            self._set("failed", self._why_gone)
+            self._tell(clean(f"The MCP server {self.server.name} {ended}: {self._why_gone}."))
+            return
+
+    async def _serve(self) -> None:
+        """Connect and stay connected until it is stopped, or until the server dies, for the reason
+        `_why_gone`."""
+        self._signals, self._why_gone = asyncio.Queue(), ""
+        self._has_been_ready = self._knows_why = False
+        opener = await asyncio.to_thread(_sdk)
+        around, ears = self._around, _Hearing(self, self._signals)
+        async with (
+            asyncio.timeout(self.server.startup_timeout) as limit,
+            opener(self.server, around.root, around.sandbox, ears, around.auth) as link,
+        ):
+            self.identity = link.identity
+            await self._list(link)
+            limit.reschedule(None)
+            self._link, self._has_been_ready = link, True
+            self._set("ready")
+            listening = asyncio.create_task(link.changes(self._note_lists))
+            try:
+                await self._until_end(link)
+            finally:
+                listening.cancel()
+                await asyncio.wait({listening})
+
+    async def _until_end(self, link: ServerLink) -> None:
+        while (signal := await self._signals.get()) == "lists":
+            while not self._signals.empty() and signal == "lists":
+                signal = self._signals.get_nowait()
+            if signal != "lists":
+                break
+            with suppress(ServerFailed):
+                await self._list(link)
+                self._changed()
+        if signal == "gone" and self.server.transport == "stdio" and not self._knows_why:
+            with suppress(TimeoutError):  # its program is ending, too, and says more
+                await asyncio.wait_for(self._signals.get(), _END_SECONDS)
+
+    async def _list(self, link: ServerLink) -> None:
+        identity = link.identity
+        tools = await link.tools() if identity.has_tools else []
+        self.tools = tuple(sorted(tools, key=lambda tool: str(tool.get("name", "")))[:MOST_TOOLS])
+        if identity.has_prompts:
+            with suppress(ServerFailed):
+                self.prompts = tuple(await link.prompts())
+
+    def _note_lists(self) -> None:
+        self._signals.put_nowait("lists")
+
+    def note_end(self, reason: str) -> None:
+        """The program of the server ended."""
+        last = f" ({self.log.last})" if self.log.last else ""
+        self._note_gone(f"{reason}{last}", is_better=True)
+
+    def _note_gone(self, reason: str, *, is_better: bool = False) -> None:
+        """The connection is gone, so nothing uses it any more. `is_better`: this reason says more than
+        others."""
+        if is_better or not self._why_gone:
+            self._why_gone = reason
+        self._knows_why |= is_better
+        if self._link:
+            self._link = None
+            self._set("starting" if self._restarts_left else "failed", self._why_gone)
+        self._signals.put_nowait("gone")
+
+    def _set(self, state: ServerState, reason: str = "") -> None:
+        self.state, self.reason = state, reason
+        if state == "starting":
+            self._settled.clear()
+        else:
+            self._settled.set()
+        self._changed()
+
+
+class _Hearing:
+    """The ears of one connection, which has its own signals."""
+
+    def __init__(self, connection: ServerConnection, signals: asyncio.Queue[_Signal]) -> None:
+        self._connection = connection
+        self._signals = signals
+
+    def log(self, text: str, *, is_message: bool = False) -> None:
+        self._connection.log.add(text)
+        if is_message and self._connection.hears:
+            self._connection.hears(text)
+
+    def lists_changed(self) -> None:
+        self._signals.put_nowait("lists")
+
+    def ended(self, reason: str) -> None:
+        if self._connection.is_on(self._signals):
+            self._connection.note_end(reason)
+
+    async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        asking = self._connection.asking
+        return await asking.ask(asked) if asking else {"action": "decline"}
+
+
+def _sdk() -> Any:
+    """What opens connections. Imports the SDK, which takes a second. Raises ServerFailed without it."""
+    try:
+        return importlib.import_module("keen_tui.tools.mcp.sdk_link").open_link
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("keen_tui"):
+            raise
+        raise ServerFailed(NOT_INSTALLED) from error

@@ -1,0 +1,187 @@
+"""All servers of a session, and the tools that they offer the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from keen_tui.domain.servers import ServerReport, ServerToolReport
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.mcp.names import server_parts, tool_names
+from keen_tui.tools.mcp.results import NewFile
+from keen_tui.tools.mcp.schemas import SchemaRefused
+from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
+from keen_tui.tools.mcp.server_tool import ServerTool
+
+FIRST_WAIT: Final = 2.0
+"""Seconds from their start for which the first request of a person's turn waits for servers."""
+
+FIRST_WAIT_ALONE: Final = 10.0
+"""The same where nobody is there: a single turn has no later one that the tools could join."""
+
+_UNTOLD: Final = 0.3
+"""Seconds of the wait that nobody is told of."""
+
+
+class Servers:
+    """The servers of a session.
+
+    Their tools change between turns only, so that a prompt cache matches; the tools of a server that becomes
+    ready while a turn runs join that turn. `attended`: a person is there; `changed` is called when a state
+    has changed, `tell` with a sentence for the user. The session sets all three.
+    """
+
+    def __init__(self, servers: Sequence[McpServer], around: ServerNeeds, new_file: NewFile) -> None:
+        self.attended = True
+        self.changed: Callable[[], None] = lambda: None
+        self.tell: Callable[[str], None] = lambda sentence: None
+        self._new_file = new_file
+        self._connections = {
+            server.name: ServerConnection(
+                server, around, self._note_change, lambda sentence: self.tell(sentence)
+            )
+            for server in servers
+        }
+        self._parts = server_parts(self._connections)
+        self._offered: dict[str, dict[str, ServerTool]] = {}
+        self._all: dict[str, ServerTool] = {}
+        self._told: set[str] = set()
+        self._started_at: float | None = None
+
+    @property
+    def tools(self) -> Mapping[str, ServerTool]:
+        """The tools that the model gets now, by name: server by server in the order of the settings, those of
+        each by name."""
+        return self._all
+
+    def start(self) -> None:
+        """Start all of them in the background, once."""
+        if self._started_at is None:
+            self._started_at = asyncio.get_running_loop().time()
+            for connection in self._connections.values():
+                connection.start()
+
+    async def begin_turn(self, waits: Callable[[Sequence[str], float], None]) -> None:
+        """Take over the servers' lists of tools for a turn. In the first moments after the start it waits a
+        little for servers that are starting; `waits` is called with their names, and for how many seconds."""
+        self.start()
+        assert self._started_at is not None
+        due = self._started_at + (FIRST_WAIT if self.attended else FIRST_WAIT_ALONE)
+        starting = [each for each in self._connections.values() if each.state == "starting"]
+        left = due - asyncio.get_running_loop().time()
+        if starting and left > 0:
+            await self._settled(starting, min(left, _UNTOLD))
+            if starting := [each for each in starting if each.state == "starting"]:
+                waits([clean(each.server.name) for each in starting], left)
+                await self._settled(starting, left)
+        for name, connection in self._connections.items():
+            if connection.state != "starting":
+                self._offered[name] = self._tools_of(connection) if connection.state == "ready" else {}
+        self._collect()
+
+    async def close(self) -> None:
+        """End all servers."""
+        await asyncio.gather(*(each.stop() for each in self._connections.values()))
+
+    # For front ends.
+
+    def reports(self) -> tuple[ServerReport, ...]:
+        """What is known of each server."""
+        return tuple(self._report(each) for each in self._connections.values())
+
+    async def restart(self, name: str) -> None:
+        """End that server and start it again."""
+        await self._connections[name].restart()
+
+    async def stop(self, name: str) -> None:
+        """End that server."""
+        await self._connections[name].stop()
+
+    def connection(self, name: str) -> ServerConnection | None:
+        """The server of that name."""
+        return self._connections.get(name)
+
+    # Inside.
+
+    async def _settled(self, starting: Sequence[ServerConnection], seconds: float) -> None:
+        waiting = [asyncio.create_task(each.settled()) for each in starting]
+        try:
+            await asyncio.wait(waiting, timeout=seconds)
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    def _note_change(self) -> None:
+        """A server that hasn't offered anything yet offers its tools at once."""
+        late = [
+            (name, each)
+            for name, each in self._connections.items()
+            if each.state == "ready" and not self._offered.get(name)
+        ]
+        for name, connection in late:
+            self._offered[name] = self._tools_of(connection)
+        if late:
+            self._collect()
+        self.changed()
+
+    def _collect(self) -> None:
+        found: dict[str, ServerTool] = {}
+        for name in self._connections:
+            found.update(self._offered.get(name, {}))
+        self._all = found
+
+    def _tools_of(self, connection: ServerConnection) -> dict[str, ServerTool]:
+        """The tools of a server that the model can use, by name."""
+        listed = {str(each["name"]): each for each in connection.tools if each.get("name")}
+        names = tool_names(self._parts[connection.server.name], listed)
+        found: dict[str, ServerTool] = {}
+        for own, described in sorted(listed.items()):
+            if not is_used(connection.server, own):
+                continue
+            try:
+                tool = ServerTool(connection, names[own], described, self._new_file)
+            except SchemaRefused as refused:
+                self._tell_once(
+                    f"The tool {clean(own)[:80]} of the MCP server {connection.server.name} is left out: "
+                    f"{refused}."
+                )
+                continue
+            found[tool.spec.name] = tool
+        return found
+
+    def _tell_once(self, sentence: str) -> None:
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self.tell(sentence)
+
+    def _report(self, connection: ServerConnection) -> ServerReport:
+        server, identity = connection.server, connection.identity
+        names = tool_names(self._parts[server.name], (str(each.get("name", "")) for each in connection.tools))
+        tools = tuple(
+            ServerToolReport(
+                name=names[str(each.get("name", ""))],
+                description=clean(str(each.get("description") or "")).strip(),
+                is_used=is_used(server, str(each.get("name", ""))),
+            )
+            for each in connection.tools
+        )
+        return ServerReport(
+            name=server.name,
+            state=connection.state,
+            reason=connection.reason,
+            place=server.url or " ".join((server.command, *server.args)),
+            origin=server.origin,
+            tools=tools if connection.state == "ready" else (),
+            prompts=len(connection.prompts) if connection.state == "ready" else 0,
+            log=connection.log.lines,
+            version=clean(f"{identity.name} {identity.version}").strip() if identity else "",
+            protocol=identity.protocol if identity else "",
+        )
+
+
+def is_used(server: McpServer, tool: str) -> bool:
+    """Whether the settings of the server let the model have that tool."""
+    is_enabled = not server.enabled_tools or tool in server.enabled_tools
+    return is_enabled and tool not in server.disabled_tools

@@ -1,0 +1,151 @@
+"""The programs of MCP servers: what they get, where they run, and that they end with Keen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from keen_tui.domain.errors import ServerFailed
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.tools.mcp.server_process import server_process
+from keen_tui.tools.orphans.guard import guard
+from keen_tui.tools.orphans.records import left_running
+from keen_tui.tools.orphans.strays import can_find_strays
+from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox, sandbox_here
+from tests.support.processes import called_with
+from tests.support.waiting import until
+
+needs_proc = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
+
+_KILLED = """\
+import asyncio, sys
+from pathlib import Path
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.tools.mcp.server_process import server_process
+from keen_tui.tools.orphans.guard import guard
+from keen_tui.tools.sandbox.probe import no_sandbox
+
+async def main():
+    guard().records = Path(sys.argv[2])
+    server = McpServer(name="s", command="sh", args=("-c", f"echo up; setsid sleep {sys.argv[1]}; true"))
+    async with server_process(server, Path("/"), no_sandbox(), {"PATH": "/usr/bin:/bin"}) as process:
+        print((await process.stdout.readline()).decode(), flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+def shell(script: str, **fields: object) -> McpServer:
+    return McpServer(name="s", command="sh", args=("-c", script), **fields)  # type: ignore[arg-type]
+
+
+async def said(server: McpServer, root: Path, sandbox: SandboxFinder, environ: dict[str, str]) -> str:
+    """What the program writes, up to its end."""
+    async with server_process(server, root, sandbox, environ) as process:
+        assert process.stdout and process.stdin
+        process.stdin.write(b"hello\n")
+        return (await process.stdout.read()).decode()
+
+
+async def test_it_reads_its_input_from_the_first_byte_and_gets_no_key(tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "OPENAI_API_KEY": "secret", "TOKEN": "t"}
+    server = shell("read line; echo $line; pwd; env", env={"FOR_IT": "1", "odd-name": "2"}, cwd="sub")
+    (tmp_path / "sub").mkdir()
+    lines = (await said(server, tmp_path, no_sandbox(), environ)).splitlines()
+    assert lines[:2] == ["hello", str(tmp_path / "sub")]
+    names = {line.partition("=")[0] for line in lines[2:]}
+    assert {"HOME", "FOR_IT"} <= names
+    assert not {"OPENAI_API_KEY", "TOKEN"} & names
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (McpServer(name="s"), "no command is configured"),
+        (McpServer(name="s", command="no-such-program"), "isn't on your PATH outside the workspace"),
+        (McpServer(name="s", command="true", cwd="missing"), "can't be started in"),
+        (McpServer(name="s", command="true", sandbox=True), "it runs in a sandbox only"),
+    ],
+    ids=["no command", "no program", "no folder", "no sandbox"],
+)
+async def test_what_cant_be_started_says_why(tmp_path: Path, server: McpServer, words: str) -> None:
+    with pytest.raises(ServerFailed, match=words):
+        await said(server, tmp_path, no_sandbox(), dict(os.environ))
+
+
+async def test_a_program_that_ignores_the_end_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    number = f"{700_000 + os.getpid()}.25"
+    server = shell(f"trap '' TERM; echo up; sleep {number} & while true; do sleep {number}; done")
+    async with server_process(server, tmp_path, no_sandbox(), dict(os.environ)) as process:
+        assert process.stdout
+        assert await process.stdout.readline() == b"up\n"
+    assert process.returncode is not None
+    await until(lambda: not called_with(f"sleep {number}"))
+
+
+async def test_a_cancelled_caller_still_ends_it(tmp_path: Path) -> None:
+    number = f"{700_000 + os.getpid()}.75"
+    up = asyncio.Event()
+
+    async def hold() -> None:
+        async with server_process(
+            shell(f"echo up; exec sleep {number}"), tmp_path, no_sandbox(), dict(os.environ)
+        ) as process:
+            assert process.stdout
+            await process.stdout.readline()
+            up.set()
+            await asyncio.sleep(600)
+
+    task = asyncio.create_task(hold())
+    await up.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    await until(lambda: not called_with(f"sleep {number}"))
+
+
+@needs_proc
+def test_it_ends_with_a_killed_program_and_leaves_no_record(tmp_path: Path) -> None:
+    number = f"{700_000 + os.getpid()}.5"
+    arguments = (sys.executable, "-c", _KILLED, number, str(tmp_path))
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as program:
+        assert program.stdout
+        assert program.stdout.readline() == b"up\n"
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+    asyncio.run(until(lambda: not called_with(f"sleep {number}")))
+    assert left_running(tmp_path) == ()
+
+
+@needs_proc
+async def test_it_is_on_record_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard(), "records", tmp_path / "running")
+    async with server_process(shell("read x; read y"), tmp_path, no_sandbox(), dict(os.environ)):
+        (record,) = (tmp_path / "running").iterdir()
+        assert '"command":"sh -c read x; read y"' in record.read_text()
+    assert list((tmp_path / "running").iterdir()) == []
+
+
+async def test_in_the_sandbox_it_sees_no_home_or_doesnt_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, workspace = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    workspace.mkdir()
+    (home / "secret").write_text("of the user")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_HOME": str(tmp_path / "data")}
+    finder = sandbox_here(workspace, environ)
+    found = (await finder.found()).sandbox
+    server = shell("read line; echo $line; cat ~/secret; echo x > here && echo wrote", sandbox=True)
+    if found is None or found.name == "Landlock":
+        with pytest.raises(ServerFailed):
+            await said(server, workspace, finder, environ)
+        return
+    assert await said(server, workspace, finder, environ) == "hello\nwrote\n"
+    assert (workspace / "here").exists()
