@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from keen_tui.settings.mcp_servers import McpServer
     from keen_tui.settings.skills import Skill
     from keen_tui.tools.mcp.link import AuthFactory
-    from keen_tui.tools.mcp.servers import Servers
+    from keen_tui.tools.mcp.servers import SessionServers
     from keen_tui.tools.skills import SkillShelf
 
 
@@ -70,7 +70,7 @@ class Toolbox:
         earlier: EarlierTurns | None = None,
         watch: CommandWatch | None = None,
         skills: SkillShelf | None = None,
-        servers: Servers | None = None,
+        servers: SessionServers | None = None,
     ) -> None:
         self.watch = watch
         self.skills = skills
@@ -240,9 +240,9 @@ def _with_skills(workspace: Workspace, skills: Sequence[Skill]) -> tuple[SkillSh
 
 def _built_servers(
     servers: Sequence[McpServer], workspace: Workspace, sandbox: SandboxFinder, auth: AuthFactory | None
-) -> Servers:
+) -> SessionServers:
     from keen_tui.tools.mcp.server import ServerNeeds  # noqa: PLC0415 - not without a server
-    from keen_tui.tools.mcp.servers import Servers  # noqa: PLC0415
+    from keen_tui.tools.mcp.servers import SessionServers  # noqa: PLC0415
 
     around = ServerNeeds(root=workspace.root, sandbox=sandbox, auth=auth)
-    return Servers(servers, around, workspace.new_output_file)
+    return SessionServers(servers, around, workspace.new_output_file)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui.settings.mcp_servers import McpServer
-from keen_tui.tools.mcp.servers import Servers
+from keen_tui.tools.mcp.servers import SessionServers
 from tests.support.agent import Bench
 
 PROGRAMS = Path(__file__).with_name("mcp_programs")
@@ -22,14 +22,14 @@ def talkative(calls: Path | None = None, **fields: Any) -> McpServer:
     return McpServer(command=sys.executable, args=(program,), env=env, **given)
 
 
-def servers_of(bench: Bench) -> Servers:
+def servers_of(bench: Bench) -> SessionServers:
     """The servers of the session."""
     servers = bench.session.state.open.setup.toolbox.servers
     assert servers
     return servers
 
 
-async def all_settled(bench: Bench) -> Servers:
+async def all_settled(bench: Bench) -> SessionServers:
     """The servers of the session, once none of them is starting any more."""
     servers = servers_of(bench)
     servers.start()

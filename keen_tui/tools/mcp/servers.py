@@ -25,7 +25,7 @@ _UNTOLD: Final = 0.3
 """Seconds of the wait that nobody is told of."""
 
 
-class Servers:
+class SessionServers:
     """The servers of a session.
 
     Their tools change between turns only, so that a prompt cache matches; the tools of a server that becomes
