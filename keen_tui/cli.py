@@ -151,7 +151,9 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
     require_writable(sys.stdout)
     choice = build_chooser(os.environ).choice(settings)
-    provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
+    provider = build_provider(
+        choice.model.api, choice.connection(settings.stall_seconds, searches=settings.web_search)
+    )
     asked = read_prompt(given["prompt"], sys.stdin)
     additions = additions_here(settings, os.environ)
     text = _with_command(additions, asked.text) if given["prompt"].startswith("/") else asked.text

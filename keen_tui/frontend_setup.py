@@ -46,7 +46,9 @@ def live(
     opening = asked_for(given, store)
     try:
         choice = chooser.choice(settings)
-        provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
+        provider = build_provider(
+            choice.model.api, choice.connection(settings.stall_seconds, searches=settings.web_search)
+        )
         model = choice.model
     except ModelMissing as missing:
         choice, provider, model = None, NotConfigured(str(missing)), None

@@ -24,6 +24,7 @@ from keen_tui.domain.messages import (
     ToolResult,
     TurnMemory,
     UnknownCall,
+    WebSource,
 )
 
 
@@ -154,6 +155,17 @@ class HostContacted(Stored, frozen=True, kw_only=True):
     turn: int
     id: str
     host: str
+    problem: str = ""
+
+
+class WebSearched(Stored, frozen=True, kw_only=True):
+    """The model's provider searched the web. `query` is what it searched for, or the address that it opened;
+    `sources` are the pages that it found; `problem` says why it found none, "" if nothing went wrong."""
+
+    turn: int
+    step: int
+    query: str
+    sources: tuple[WebSource, ...] = ()
     problem: str = ""
 
 
@@ -472,6 +484,7 @@ TurnEvent = (
     | ApprovalRequested
     | ApprovalAnswered
     | HostContacted
+    | WebSearched
     | QuestionAsked
     | QuestionAnswered
     | Usage

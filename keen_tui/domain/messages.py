@@ -247,6 +247,13 @@ class ToolResult(Struct, frozen=True, kw_only=True):
         return self.outcome == "stopped" and not self.read_only
 
 
+class WebSource(Struct, frozen=True, kw_only=True):
+    """A page that a web search of the model's provider found. `title` is "" if it said none."""
+
+    url: str
+    title: str = ""
+
+
 class UnknownCall(Struct, frozen=True, kw_only=True):
     """A tool call that was stopped by the user or cut off by the end of the program while it ran, so that its
     effects are unknown. `target` is what it acts on: the whole command, or a path."""
@@ -268,6 +275,7 @@ class TokenUsage(Struct, frozen=True, kw_only=True):
 
     `cached_tokens` is the part of `input_tokens` that was read from the prompt cache, `cache_write_tokens`
     the part that was written to it, `reasoning_tokens` the part of `output_tokens` spent on reasoning.
+    `web_searches` is the number of searches that the provider made and charges for.
     """
 
     input_tokens: int | None = None
@@ -275,6 +283,7 @@ class TokenUsage(Struct, frozen=True, kw_only=True):
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
     cache_write_tokens: int | None = None
+    web_searches: int | None = None
 
 
 class StepReply(Struct, frozen=True, kw_only=True):

@@ -109,7 +109,10 @@ class TaskRun:
         session, history, _ = build_saved_session(
             settings,
             self._workspace,
-            build_provider(setup.choice.model.api, setup.choice.connection(settings.stall_seconds)),
+            build_provider(
+                setup.choice.model.api,
+                setup.choice.connection(settings.stall_seconds, searches=settings.web_search),
+            ),
             setup.choice.model,
             SessionStore(self._folder / SESSIONS),
             setup.environ,

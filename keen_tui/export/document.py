@@ -22,6 +22,7 @@ from keen_tui.domain.events import (
     ToolStarted,
     TurnAbandoned,
     TurnUndone,
+    WebSearched,
 )
 from keen_tui.domain.messages import CallOutcome, ToolResult, TurnMemory
 from keen_tui.domain.spent import NOTHING, Spent
@@ -73,6 +74,7 @@ ExportedItem = (
     | ImagesAttached
     | SkillCalled
     | HostContacted
+    | WebSearched
     | Compacted
     | TurnUndone
     | ShellFinished

@@ -50,6 +50,7 @@ from keen_tui.domain.events import (
     TurnStarted,
     TurnUndone,
     Usage,
+    WebSearched,
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT
@@ -113,7 +114,7 @@ class _Folding:
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
-            case Steered() | ImagesAttached() | SkillCalled() | HostContacted():
+            case Steered() | ImagesAttached() | SkillCalled() | HostContacted() | WebSearched():
                 self._turn(event.turn).items.append(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._end(event)

@@ -13,6 +13,7 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnError,
     TurnIncomplete,
+    WebSearched,
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.export.document import (
@@ -38,7 +39,11 @@ from keen_tui.export.phrases import (
     unknown_effects,
 )
 from keen_tui.export.safe_markdown import code_span, fenced, plain_words, quoted, safe_markdown
-from keen_tui.text.labels import changed_words, tool_label
+from keen_tui.text.labels import (
+    changed_words,
+    source_lines,
+    tool_label,
+)
 from keen_tui.text.units import counted, duration
 
 
@@ -84,6 +89,9 @@ def _item(item: ExportedItem, turn: Turn | None) -> Iterator[str]:
             yield f"*{plain_words(aside(item))}*"
             yield quoted(safe_markdown(item.summary))
             yield _memory(item.turn_memory)
+        case WebSearched():
+            yield f"*{plain_words(aside(item))}*"
+            yield "\n".join(f"- {code_span(line)}" for line in source_lines(item))
         case ShellFinished():
             yield from _call(own_call(item))
         case _:

@@ -16,6 +16,7 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnError,
     TurnIncomplete,
+    WebSearched,
 )
 from keen_tui.domain.messages import Image, TurnMemory
 from keen_tui.export.document import (
@@ -40,7 +41,10 @@ from keen_tui.export.phrases import (
     unknown_effects,
 )
 from keen_tui.export.usage_chart import usage_chart
-from keen_tui.text.labels import image_line
+from keen_tui.text.labels import (
+    image_line,
+    source_lines,
+)
 from keen_tui.text.units import duration
 
 _GLYPH_CLASSES = {"✓": "ok", "✗": "failed", "▲": "wait"}
@@ -111,6 +115,9 @@ def _item(item: ExportedItem, turn: Turn | None) -> str:
             return "".join(map(_picture, item.images))
         case ExportedCall():
             return call_html(item)
+        case WebSearched():
+            found = (_row("", line_text(line), "dim") for line in source_lines(item))
+            return _row("", line_text(aside(item)), "soft") + "".join(found)
         case ShellFinished():
             return call_html(own_call(item))
         case _:

@@ -20,6 +20,7 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
     TurnUndone,
+    WebSearched,
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.export.document import CallState, ExportedCall, ExportedSession
@@ -30,6 +31,7 @@ from keen_tui.text.labels import (
     contact_line,
     image_line,
     not_done_words,
+    search_line,
     skill_line,
     unknown_call,
     why_ended,
@@ -143,6 +145,7 @@ def aside(
     | HostContacted
     | ImagesAttached
     | SkillCalled
+    | WebSearched
     | Compacted
     | TurnUndone
     | ModelChanged
@@ -152,6 +155,8 @@ def aside(
     match event:
         case Notice():
             return clean(event.text)
+        case WebSearched():
+            return search_line(event)
         case HostContacted():
             return f"the command {contact_line(event)}"
         case ImagesAttached():

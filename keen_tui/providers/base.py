@@ -7,10 +7,13 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
+from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec, WebSource
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
+
+SEARCH = "search"
+"""The option of a provider that offers its web search to the model."""
 
 
 class Connection(Struct, frozen=True, kw_only=True):
@@ -20,7 +23,7 @@ class Connection(Struct, frozen=True, kw_only=True):
     ("OPENAI_API_KEY"). `effort` is the reasoning effort, "" for the model's default. `output_limit` is the
     most tokens of one reply; `reasons` and `takes_images` say what the model can do; None means unknown. A
     reply that says nothing for `stall_seconds` counts as stalled; `connect_seconds` limits how long
-    connecting may take.
+    connecting may take. With `searches` the model may use the provider's own web search, if the API has one.
     """
 
     model: str
@@ -33,6 +36,7 @@ class Connection(Struct, frozen=True, kw_only=True):
     takes_images: bool | None = None
     stall_seconds: float = 180.0
     connect_seconds: float = 10.0
+    searches: bool = False
 
     def __repr__(self) -> str:
         """The connection as text, without the key."""
@@ -60,7 +64,19 @@ class StepReasoning(Struct, frozen=True):
     text: str
 
 
-StepPart = StepText | StepReasoning | StepReply
+class StepSearch(Struct, frozen=True):
+    """A web search that the provider made, once it is over. `problem` says why it found nothing, "" if
+    nothing went wrong."""
+
+    query: str
+    sources: tuple[WebSource, ...] = ()
+    problem: str = ""
+
+
+StreamedPart = StepText | StepReasoning | StepSearch
+"""What a step yields before its reply."""
+
+StepPart = StreamedPart | StepReply
 
 
 class Provider(Protocol):
@@ -92,6 +108,11 @@ class Provider(Protocol):
     @property
     def takes_images(self) -> bool:
         """False if the model is known to take no images, or if its server refused one."""
+        ...
+
+    @property
+    def lacks_search(self) -> bool:
+        """Whether web search is wanted, and the API has none, or its server refused it."""
         ...
 
     pending: PendingState | None

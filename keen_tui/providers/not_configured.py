@@ -21,6 +21,7 @@ class NotConfigured:
     effort = ""
     takes_images = True
     writes_cache = False
+    lacks_search = False
     identity = Identity(api="openai-chat", base_url="", model="")
 
     def __init__(self, missing: str) -> None:

@@ -178,6 +178,22 @@ class Settings(NamedTuple):
             ),
         ),
     ] = "ask"
+    web_search: Annotated[
+        bool,
+        About(
+            "Work",
+            "Let the model search the web with its provider's own tool (Anthropic, OpenAI Responses). The "
+            "provider may charge for each search.",
+            flags=(
+                Flag(
+                    "--web-search",
+                    None,
+                    "let the model use its provider's web search (Anthropic, OpenAI Responses)",
+                    has_opposite=True,
+                ),
+            ),
+        ),
+    ] = False
     max_steps: Annotated[
         int,
         About(

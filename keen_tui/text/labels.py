@@ -8,7 +8,7 @@ from typing import Final
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
-from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
+from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete, WebSearched
 from keen_tui.domain.messages import CalledSkill, Image, ToolResult, UnknownCall
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
@@ -24,6 +24,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "propose_plan": "plan",
     "recall": "past",
     "web_fetch": "fetch",
+    "web_search": "web",
 }
 """Names of tools as rows show them; others keep theirs."""
 
@@ -145,6 +146,18 @@ def page_line(page: PageDisplay) -> str:
 def skill_line(skill: CalledSkill) -> str:
     """What is said of a skill that a message calls: `skill pdf, 4.2 kB`."""
     return f"skill {clean(skill.name)}, {size(skill.bytes) if skill.bytes else 'not read'}"
+
+
+def search_line(event: WebSearched) -> str:
+    """What is said of a web search: `searched the web: python 3.14 release, 5 pages`."""
+    query = clean(event.query) or "(it doesn't say what for)"
+    came_to = clean(event.problem) or (counted(len(event.sources), "page") if event.sources else "")
+    return ", ".join(filter(None, (f"searched the web: {query}", came_to)))
+
+
+def source_lines(event: WebSearched) -> list[str]:
+    """The pages that a web search found, each with its title and its address."""
+    return [clean(f"{source.title} {source.url}".strip()) for source in event.sources]
 
 
 def contact_line(event: HostContacted) -> str:

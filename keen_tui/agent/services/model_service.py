@@ -166,7 +166,9 @@ class ModelService:
         )
 
     def _provider(self, choice: ModelChoice) -> Provider:
-        return build_provider(choice.model.api, choice.connection(self._settings.stall_seconds))
+        settings = self._settings
+        connection = choice.connection(settings.stall_seconds, searches=settings.web_search)
+        return build_provider(choice.model.api, connection)
 
     def _remember(self, settings: Settings) -> str:
         return str(remember({name: getattr(settings, name) for name in _REMEMBERED}, self._environ))

@@ -30,12 +30,13 @@ from keen_tui.domain.events import (
     Steered,
     StepRestarted,
     TextDelta,
+    WebSearched,
 )
 from keen_tui.domain.messages import Message, StepReply, ToolCall, ToolResult
 from keen_tui.memory.projection import UserText
 from keen_tui.memory.rendering import render_user
 from keen_tui.memory.unfinished import ended_midway
-from keen_tui.providers.base import StepPart, StepReasoning, StepText
+from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,7 @@ def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:
     return Finished(reason=reply.stop_reason)
 
 
+_NO_SEARCH = "Web search is on, but {} has none that Keen can use."
 _NO_IMAGES = "{} doesn't take images: it got only their paths."
 
 
@@ -100,7 +102,7 @@ async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> Step
     left_out = 0
 
     async def call() -> StepReply:
-        with _telling_of_images_refused(turn, setup):
+        with _telling_of_images_refused(turn, setup), _telling_of_no_search(turn, setup):
             return await _call_model(turn, setup)
 
     def shorten(error: ProviderError) -> bool:
@@ -141,6 +143,19 @@ def _telling_of_images_refused(turn: ActiveTurn, setup: TurnSetup) -> Iterator[N
             setup.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(setup.provider.model)))
 
 
+@contextmanager
+def _telling_of_no_search(turn: ActiveTurn, setup: TurnSetup) -> Iterator[None]:
+    """Tells the user once, if web search is wanted and the API or the server has none."""
+    provider = setup.provider
+    is_first = turn.step == 1 and setup.newest_request.identity != provider.identity
+    was_told = provider.lacks_search and not is_first
+    try:
+        yield
+    finally:
+        if provider.lacks_search and not was_told:
+            setup.publish(Notice(turn=turn.turn, text=_NO_SEARCH.format(provider.server or provider.model)))
+
+
 async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
     request = step_request(turn.past, turn.traces, turn.policy, setup, setup.toolbox.specs, setup.projector)
     words = turn.policy.filter()
@@ -162,6 +177,10 @@ async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
                 reasoning_since = now if reasoning_since is None else reasoning_since
                 seconds = now - reasoning_since
                 setup.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
+            case StepSearch(query=query, sources=sources, problem=problem):
+                setup.publish(
+                    WebSearched(turn=turn.turn, step=turn.step, query=query, sources=sources, problem=problem)
+                )
             case StepReply():
                 say(words.finish())
 

@@ -18,10 +18,16 @@ from keen_tui.domain.events import (
     TurnAbandoned,
     TurnError,
     TurnIncomplete,
+    WebSearched,
 )
 from keen_tui.domain.messages import CallOutcome, UnknownCall
 from keen_tui.memory.pending import PendingState
-from keen_tui.text.labels import changed_words, contact_line, unknown_call
+from keen_tui.text.labels import (
+    changed_words,
+    contact_line,
+    search_line,
+    unknown_call,
+)
 
 FAILURE_LINES = 5
 """Lines that are shown of what a failed tool call said."""
@@ -47,6 +53,8 @@ def progress_line(event: Event) -> str | None:
             return f"- denied: {event.message}"
         case Notice():
             return f"! {event.text}"
+        case WebSearched():
+            return f"{'x' if event.problem else '+'} {search_line(event)}"
         case HostContacted() if event.problem.startswith(NOBODY):
             return None  # the answer has just said so
         case HostContacted():

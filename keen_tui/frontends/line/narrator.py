@@ -49,6 +49,7 @@ from keen_tui.domain.events import (
     TurnStarted,
     TurnUndone,
     Usage,
+    WebSearched,
 )
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.sentences import (
@@ -63,7 +64,7 @@ from keen_tui.frontends.line.sentences import (
     turn_ends,
 )
 from keen_tui.frontends.line.streaming import LineStream, Reading
-from keen_tui.text.labels import MODES, contact_line, skill_line
+from keen_tui.text.labels import MODES, contact_line, search_line, skill_line
 from keen_tui.text.units import counted
 
 _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
@@ -135,6 +136,8 @@ class Narrator:
                     self._printer.read(self._output.take(event.text))
             case HostContacted():
                 say(f"The command {contact_line(event)}.")
+            case WebSearched():
+                say(f"The model {search_line(event)}.")
             case ApprovalAnswered(by="stop") | QuestionAnswered(by="stop"):
                 say("The question is no longer open.")
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():

@@ -14,7 +14,8 @@ from msgspec import Struct, field
 
 from keen_tui.domain.errors import ProviderError, StreamCut
 from keen_tui.domain.messages import NativeMessage, StepReply, TokenUsage, ToolCall
-from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.anthropic.searches import RESULT, query_of, search_of
+from keen_tui.providers.base import StepReasoning, StepText, StreamedPart
 from keen_tui.providers.wire.arguments import UniqueIds, parse_arguments, sendable_name
 from keen_tui.providers.wire.event_reader import payload_of
 from keen_tui.providers.wire.json_fields import count_of, object_of, text_of
@@ -45,6 +46,7 @@ class _Block(Struct):
     texts: list[str] = field(default_factory=list)
     raw_input: list[str] = field(default_factory=list)
     signature: str = ""
+    citations: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -69,15 +71,18 @@ class _Block(Struct):
 class AnthropicAssembly:
     """Give it every event, then ask it to finish.
 
-    The output of a server's own tools is kept unchanged, although Keen never offers any: a turn that was
-    paused for them continues only if the server finds it again. Blocks of unknown kinds are ignored.
+    The output of a server's own tools, such as its web search, is kept unchanged: a turn that was paused for
+    them continues only if the server finds it again. Blocks of unknown kinds are ignored.
 
     Args:
         server: name of the server, for messages.
         taken_ids: ids of the tool calls in the request.
+        searches: the searches by id that a paused reply in the request began, and what they are for.
     """
 
-    def __init__(self, server: str, taken_ids: Iterable[str] = ()) -> None:
+    def __init__(
+        self, server: str, taken_ids: Iterable[str] = (), searches: Mapping[str, str] | None = None
+    ) -> None:
         self._server = server
         self._ids = UniqueIds(taken_ids)
         self._blocks: list[_Block] = []
@@ -88,6 +93,8 @@ class AnthropicAssembly:
         self._stop = ""
         self._counts: dict[str, int] = {}
         self._reasoning_tokens: int | None = None
+        self._web_searches: int | None = None
+        self._searches = dict(searches or {})
         self.closed = False
         """Whether `message_stop` has arrived: nothing after it belongs to the reply."""
 
@@ -101,8 +108,8 @@ class AnthropicAssembly:
         """The same as `complete`: this API always names the end."""
         return self.complete
 
-    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and return the text and reasoning that it adds.
+    def take(self, event: ServerSentEvent) -> Sequence[StreamedPart]:
+        """Take an event and return the text, reasoning and searches that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
@@ -117,9 +124,9 @@ class AnthropicAssembly:
                 raise
             return ()
 
-    def feed(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
-        """Take the payload of an event and return the text and reasoning that it adds; unknown events add
-        nothing.
+    def feed(self, event: Mapping[str, Any]) -> list[StreamedPart]:
+        """Take the payload of an event and return the text, reasoning and searches that it adds; unknown
+        events add nothing.
 
         Raises:
             ProviderError: the event is an error, or another reply began in the middle of this one.
@@ -178,14 +185,22 @@ class AnthropicAssembly:
             raise StreamCut(f"{self._server} began another reply before the first was complete.")
         self._count(message.get("usage"))
 
-    def _begin_block(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+    def _begin_block(self, event: Mapping[str, Any]) -> list[StreamedPart]:
         block = _Block(object_of(event.get("content_block")))
         block.signature = text_of(block.start.get("signature"))
         self._add(block, event)
+        if block.kind == RESULT:
+            return [search_of(block.start, self._query(text_of(block.start.get("tool_use_id"))))]
         first = text_of(block.start.get("thinking" if block.kind == "thinking" else "text"))
         return self._seen(block, first)
 
-    def _take_delta(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+    def _query(self, search_id: str) -> str:
+        """What a search was for."""
+        calls = (block for block in self._blocks if block.start.get("id") == search_id)
+        arguments = (parse_arguments(block.raw, cut_off=False)[0] for block in calls)
+        return next(map(query_of, ({"input": each} for each in arguments)), self._searches.get(search_id, ""))
+
+    def _take_delta(self, event: Mapping[str, Any]) -> list[StreamedPart]:
         delta = object_of(event.get("delta"))
         block = self._by_index.get(count_of(event, "index"))
         if block is None:
@@ -200,9 +215,11 @@ class AnthropicAssembly:
                 block.signature = text_of(delta.get("signature"))
             case "input_json_delta":
                 block.raw_input.append(text_of(delta.get("partial_json")))
+            case "citations_delta":
+                block.citations.append(object_of(delta.get("citation")))
         return []
 
-    def _seen(self, block: _Block, piece: str) -> list[StepText | StepReasoning]:
+    def _seen(self, block: _Block, piece: str) -> list[StreamedPart]:
         if block.kind == "thinking":
             thought = self._reasoning_mender.feed(block.piece(piece))
             return [StepReasoning(thought)] if thought else []
@@ -226,7 +243,8 @@ class AnthropicAssembly:
         """
         match block.kind:
             case "text" if block.text.strip():
-                return None, {"type": "text", "text": block.text}
+                cited = {"citations": mended_json(block.citations)} if block.citations else {}
+                return None, {"type": "text", "text": block.text, **cited}
             case "thinking" if block.signature:
                 return None, {"type": "thinking", "thinking": block.text, "signature": block.signature}
             case "redacted_thinking":
@@ -240,9 +258,11 @@ class AnthropicAssembly:
         return None, None
 
     def _servers_call(self, block: _Block, end: NamedEnd) -> NativeMessage | None:
-        """A call that the server ran itself, or None if it isn't whole."""
+        """A call that the server ran itself, or None if it isn't whole, or was cut off before its result."""
         arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
-        return None if problem else {**block.start, "input": arguments}
+        has_result = any(each.start.get("tool_use_id") == block.start.get("id") for each in self._blocks)
+        is_lost = end.leaves_calls_open and not has_result
+        return None if problem or is_lost else {**block.start, "input": arguments}
 
     def _call(self, block: _Block, end: NamedEnd) -> tuple[ToolCall, NativeMessage]:
         arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
@@ -263,6 +283,8 @@ class AnthropicAssembly:
             count = count_of(usage, name)
             if count is not None:
                 self._counts[name] = count
+        searches = count_of(object_of(usage).get("server_tool_use"), "web_search_requests")
+        self._web_searches = self._web_searches if searches is None else searches
         reasoning = count_of(object_of(usage).get("output_tokens_details"), "thinking_tokens")
         self._reasoning_tokens = self._reasoning_tokens if reasoning is None else reasoning
 
@@ -276,6 +298,7 @@ class AnthropicAssembly:
             cached_tokens=read,
             reasoning_tokens=self._reasoning_tokens,
             cache_write_tokens=written,
+            web_searches=self._web_searches,
         )
 
 

@@ -25,7 +25,8 @@ from keen_tui.domain.messages import (
 )
 from keen_tui.memory.projection import NativeTrace, Part
 from keen_tui.providers.anthropic.assembly import AnthropicAssembly, PausedReply
-from keen_tui.providers.base import Connection, StepPart, StepRequest
+from keen_tui.providers.anthropic.searches import open_searches
+from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.arguments import sendable_name
 from keen_tui.providers.wire.encoding import compact_json
 from keen_tui.providers.wire.event_reader import EventReader
@@ -51,13 +52,19 @@ _MOST_THINKING = 24_576
 _ROOM_TO_ANSWER = 1_024
 _SMALLEST_BUDGET = 1_024
 
+SEARCHES = 8
+"""The most searches of one reply."""
+
 _REFUSALS = (
+    (re.compile(r"web.?search|\btools\.\d+\.type", re.IGNORECASE), {SEARCH}),
     (re.compile(r"adaptive", re.IGNORECASE), {"adaptive"}),
     (re.compile(r"output_config|effort", re.IGNORECASE), {"effort"}),
     (re.compile(r"thinking|budget", re.IGNORECASE), {"adaptive", "budget"}),
     (re.compile(r"cache_control", re.IGNORECASE), {"cache"}),
 )
 """Patterns in the text of a refusal, and the option that each is about. The first match counts."""
+
+_SEARCH_TOOL = {"type": "web_search_20250305", "name": "web_search", "max_uses": SEARCHES}
 
 _LIMIT_NAMED = re.compile(r"max_tokens: \d+ > (\d+)")
 
@@ -77,6 +84,7 @@ class AnthropicMessages(HttpProvider):
         self.options |= {"cache", "limit"} | (
             {"adaptive", "effort", "budget"} if connection.effort else set()
         )
+        self.options |= {SEARCH} if connection.searches else set()
         self._output_limit = min(connection.output_limit or OUTPUT_LIMIT, LONGEST_OUTPUT)
 
     async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
@@ -130,7 +138,7 @@ class AnthropicMessages(HttpProvider):
     def in_cache_order(self, request: StepRequest) -> bytes:
         """Tools, system prompt and messages: the order of Anthropic's cache, whatever the order in the body.
         The marks for the cache move with every request and belong to no text, so they are left out."""
-        tools = [_wire_tool(tool) for tool in request.tools]
+        tools = self._frame(request).get("tools", [])
         messages = mended_json(self._messages(request.parts))
         return compact_json((tools, mended(request.system), messages))
 
@@ -146,7 +154,7 @@ class AnthropicMessages(HttpProvider):
             await sdk.close()
 
     def _assembly(self, request: StepRequest) -> AnthropicAssembly:
-        return AnthropicAssembly(self.server, self.taken_ids(request))
+        return AnthropicAssembly(self.server, self.taken_ids(request), open_searches(request.parts))
 
     def _refused(self, refusal: str) -> set[str]:
         if limit := _LIMIT_NAMED.search(refusal):
@@ -175,7 +183,8 @@ class AnthropicMessages(HttpProvider):
             system = {"type": "text", "text": mended(request.system)}
             frame["system"] = [_breakpoint(system) if self.writes_cache else system]
         if request.tools:
-            frame["tools"] = [_wire_tool(tool) for tool in request.tools]
+            search = [_SEARCH_TOOL] if SEARCH in self.options else []
+            frame["tools"] = [*map(_wire_tool, request.tools), *search]
         return frame
 
     def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
@@ -309,6 +318,7 @@ def _summed(usages: Sequence[TokenUsage]) -> TokenUsage:
         usages[-1],
         output_tokens=_sum(usage.output_tokens for usage in usages),
         reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
+        web_searches=_sum(usage.web_searches for usage in usages),
     )
 
 

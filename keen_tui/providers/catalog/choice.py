@@ -28,8 +28,8 @@ class ModelChoice(Struct, frozen=True, kw_only=True):
     effort: str = ""
     key: FoundKey | None = None
 
-    def connection(self, stall_seconds: float) -> Connection:
-        """The connection for this model."""
+    def connection(self, stall_seconds: float, *, searches: bool = False) -> Connection:
+        """The connection for this model; see `Connection` for what is given."""
         return Connection(
             model=self.model.id,
             base_url=self.provider.base_url,
@@ -40,6 +40,7 @@ class ModelChoice(Struct, frozen=True, kw_only=True):
             reasons=self.model.reasons,
             takes_images=self.model.takes_images,
             stall_seconds=stall_seconds,
+            searches=searches,
         )
 
 

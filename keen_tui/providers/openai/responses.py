@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from keen_tui.domain.choices import Api
 from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.memory.projection import Part
-from keen_tui.providers.base import Connection, StepRequest
+from keen_tui.providers.base import SEARCH, Connection, StepRequest
 from keen_tui.providers.openai.client import OpenAIProvider
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
 from keen_tui.providers.wire.arguments import sendable_calls
@@ -19,6 +19,7 @@ from keen_tui.providers.wire.images import data_url, result_content, rewritten_c
 from keen_tui.providers.wire.wire_text import mended
 
 _REFUSALS = (
+    (re.compile(r"web.?search|tool type|\btools\[\d+\]\.type", re.IGNORECASE), {SEARCH}),
     (re.compile(r"not persisted|without its required", re.IGNORECASE), {"ids"}),
     (re.compile(r"encrypted|['\"`.]include\b|parameter:? include", re.IGNORECASE), {"include"}),
     (re.compile(r"effort", re.IGNORECASE), {"effort"}),
@@ -42,6 +43,7 @@ class OpenAIResponses(OpenAIProvider):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         reasoning = set() if connection.reasons is False else {"include", "summary"}
+        self.options |= {SEARCH} if connection.searches else set()
         self.options |= {"ids"} | reasoning | ({"effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
@@ -106,15 +108,22 @@ class OpenAIResponses(OpenAIProvider):
         if message.get("type") == "function_call":
             yield message["call_id"]
 
+    def _may_search(self, request: StepRequest) -> bool:
+        """Whether the model may search in this request: a turn's requests have tools."""
+        return SEARCH in self.options and bool(request.tools)
+
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
         """Further options of the request."""
         wanted: dict[str, Any] = {}
         if request.system:
             wanted["instructions"] = mended(request.system)
         if request.tools:
-            wanted["tools"] = [_wire_tool(tool) for tool in request.tools]
-        if "include" in self.options:
-            wanted["include"] = ["reasoning.encrypted_content"]
+            search = [{"type": "web_search"}] if self._may_search(request) else []
+            wanted["tools"] = [*map(_wire_tool, request.tools), *search]
+        sources = ["web_search_call.action.sources"] if self._may_search(request) else []
+        included = ["reasoning.encrypted_content"] if "include" in self.options else []
+        if included or sources:
+            wanted["include"] = [*included, *sources]
         values = {"effort": self.connection.effort, "summary": "auto"}
         if reasoning := {name: value for name, value in values.items() if name in self.options}:
             wanted["reasoning"] = reasoning

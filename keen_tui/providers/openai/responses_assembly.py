@@ -11,8 +11,9 @@ from typing import Any
 
 from keen_tui.domain.errors import ServerBusy, StreamCut
 from keen_tui.domain.messages import StepReply, StopReason, TokenUsage
-from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.base import StepReasoning, StepText, StreamedPart
 from keen_tui.providers.openai.responses_items import OutputItem, OutputItems, PartKey, part_text
+from keen_tui.providers.openai.searches import CALL, search_of
 from keen_tui.providers.wire.event_reader import payload_of
 from keen_tui.providers.wire.json_fields import count_of, object_of, objects_of, text_of
 from keen_tui.providers.wire.reported import stream_error
@@ -61,6 +62,7 @@ class ResponsesAssembly:
         self._text_flow = _Flow()
         self._reasoning_flow = _Flow()
         self._response_id = ""
+        self._searched: list[OutputItem] = []
         self._end: NamedEnd | None = None
         self._refused = False
         self._usage = TokenUsage()
@@ -80,8 +82,8 @@ class ResponsesAssembly:
         """The same as `complete`: nothing after the end belongs to the reply."""
         return self.complete
 
-    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and return the text and reasoning that it adds.
+    def take(self, event: ServerSentEvent) -> Sequence[StreamedPart]:
+        """Take an event and return the text, reasoning and searches that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
@@ -91,9 +93,9 @@ class ResponsesAssembly:
         payload = object_of(payload_of(event, self._server))
         return self.feed({"type": event.name, **payload})
 
-    def feed(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
-        """Take the payload of an event and return the text and reasoning that it adds; unknown events add
-        nothing.
+    def feed(self, event: Mapping[str, Any]) -> list[StreamedPart]:
+        """Take the payload of an event and return the text, reasoning and searches that it adds; unknown
+        events add nothing.
 
         Raises:
             ProviderError: the event is an error, the reply failed, or another one began in the middle of it.
@@ -152,30 +154,31 @@ class ResponsesAssembly:
     def _take_arguments(self, event: Mapping[str, Any]) -> None:
         self._items.of(event).add_arguments(text_of(event.get("delta")), text_of(event.get("arguments")))
 
-    def _take_delta(self, event: Mapping[str, Any], kind: str) -> list[StepText | StepReasoning]:
+    def _take_delta(self, event: Mapping[str, Any], kind: str) -> list[StreamedPart]:
         item, part = self._items.of(event), (kind, _place(event))
         if _shows_otherwise(item, kind):
             return []
         return self._seen(item, part, item.add_text(part, text_of(event.get("delta"))))
 
-    def _take_whole_text(
-        self, event: Mapping[str, Any], kind: str, whole: str
-    ) -> list[StepText | StepReasoning]:
+    def _take_whole_text(self, event: Mapping[str, Any], kind: str, whole: str) -> list[StreamedPart]:
         return self._see_rest(self._items.of(event), (kind, _place(event)), whole)
 
-    def _take_whole_item(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+    def _take_whole_item(self, event: Mapping[str, Any]) -> list[StreamedPart]:
         if not object_of(event.get("item")).get("type"):
             return []
         item = self._items.end(event)
+        if item.type == CALL and item.done is not None and item not in self._searched:
+            self._searched.append(item)
+            return [search_of(item.done)]
         return [seen for part, whole in item.whole_texts() for seen in self._see_rest(item, part, whole)]
 
-    def _see_rest(self, item: OutputItem, part: PartKey, whole: str) -> list[StepText | StepReasoning]:
+    def _see_rest(self, item: OutputItem, part: PartKey, whole: str) -> list[StreamedPart]:
         """The part of the whole text that never came as a delta."""
         if _shows_otherwise(item, part[0]):
             return []
         return self._seen(item, part, item.rest_of(part, whole))
 
-    def _seen(self, item: OutputItem, part: PartKey, piece: str) -> list[StepText | StepReasoning]:
+    def _seen(self, item: OutputItem, part: PartKey, piece: str) -> list[StreamedPart]:
         if not piece:
             return []
         kind, _ = part
@@ -189,14 +192,14 @@ class ResponsesAssembly:
         self._text.append(text)
         return [StepText(text)] if text else []
 
-    def _take_end(self, kind: str, response: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+    def _take_end(self, kind: str, response: Mapping[str, Any]) -> list[StreamedPart]:
         status = end_word(response.get("status")).lower() or _ENDS[kind]
         if "failed" in (status, _ENDS[kind]):
             raise stream_error({"error": response.get("error")}, self._server)
         if text_of(response.get("status")).lower() in _OPEN:
             return []
         end = self._read_end(_ENDS[kind] if status == "completed" else status, response)
-        seen: list[StepText | StepReasoning] = []
+        seen: list[StreamedPart] = []
         if not self._items.any_done:  # some servers send whole items only here
             for place, item in enumerate(objects_of(response.get("output"))):
                 seen += self._take_whole_item({"output_index": place, "item": item})

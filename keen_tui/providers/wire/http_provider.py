@@ -21,7 +21,7 @@ from keen_tui.domain.messages import Image, NativeMessage, StepReply, ToolCall, 
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
+from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest, StreamedPart
 from keen_tui.providers.wire.arguments import ReplayedIds
 from keen_tui.providers.wire.encoding import Encoder, compact_json
 from keen_tui.providers.wire.event_reader import LONG, EventReader
@@ -78,8 +78,8 @@ class Assembly(Protocol):
     def closed(self) -> bool:
         """Whether the last event has arrived: nothing after it belongs to the reply."""
 
-    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and return the text and reasoning that it adds.
+    def take(self, event: ServerSentEvent) -> Sequence[StreamedPart]:
+        """Take an event and return the text, reasoning and searches that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
@@ -135,6 +135,11 @@ class HttpProvider(ABC):
     def takes_images(self) -> bool:
         """False if the model is known to take no images, or if its server refused one."""
         return IMAGES in self.options
+
+    @property
+    def lacks_search(self) -> bool:
+        """Whether web search is wanted, and the API has none, or its server refused it."""
+        return self.connection.searches and SEARCH not in self.options
 
     @property
     def identity(self) -> Identity:

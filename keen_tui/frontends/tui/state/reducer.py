@@ -52,6 +52,7 @@ from keen_tui.domain.events import (
     TurnStarted,
     TurnUndone,
     Usage,
+    WebSearched,
 )
 from keen_tui.domain.messages import Image, SkillUsed
 from keen_tui.domain.recorded import recalled_bytes
@@ -79,6 +80,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     as_shown,
     closed,
     is_open,
+    searched,
     utf8_bytes,
     with_row,
     without_retry,
@@ -134,6 +136,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(_answered(state, event.id, now), approval=None)
         case HostContacted():
             return _contacted(state, event)
+        case WebSearched():
+            return replace(state, live=(*state.live, searched(event, now, len(state.live))))
         case QuestionAsked():
             live = _with_status(state.live, event.id, "asks")
             return replace(state, asked=event, live=live, phase="asking")

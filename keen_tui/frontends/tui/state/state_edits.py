@@ -7,6 +7,8 @@ from itertools import chain, repeat
 
 from msgspec.structs import replace
 
+from keen_tui.domain.display import TextDisplay
+from keen_tui.domain.events import WebSearched
 from keen_tui.domain.messages import (
     CalledTool,
     CommandUnwatched,
@@ -22,9 +24,12 @@ from keen_tui.frontends.tui.state.state import (
     ReasoningBlock,
     RetryBlock,
     TextBlock,
+    ToolBlock,
     TurnRow,
     UiState,
 )
+from keen_tui.text.labels import source_lines
+from keen_tui.text.units import counted
 
 
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
@@ -73,6 +78,24 @@ def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 def as_shown(result: ToolResult) -> ToolResult:
     """What the model was told is not kept where something was made for the eye: both may be long."""
     return replace(result, text="") if result.display else result
+
+
+def searched(event: WebSearched, now: float, number: int) -> ToolBlock:
+    """A web search of the provider, drawn like a call. `number` tells it from others of its step."""
+    lines = "\n".join(source_lines(event))
+    summary = event.problem or (counted(len(event.sources), "page") if event.sources else "")
+    result = ToolResult(
+        text="", summary=summary, display=TextDisplay(text=lines), is_error=bool(event.problem)
+    )
+    return ToolBlock(
+        turn=event.turn,
+        id=f"web search {event.step}.{number}",
+        name="web_search",
+        target=event.query,
+        status=result.outcome,
+        started_at=now,
+        result=result,
+    )
 
 
 def is_open(block: Block) -> bool:
