@@ -15,8 +15,8 @@
   `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
 - `activity`: what happened, in order, each with its `type` and `turn`: `text` and `reasoning` (`step`,
   `text`, `carried`: false for text that was cut, `seconds` of reasoning), and the events `tool_finished`,
-  `tool_started` (a call without a result), `web_searched`, `notice`, `turn_done`, `turn_incomplete`, `turn_error`,
-  `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
+  `tool_started` (a call without a result), `web_searched`, `notice`, `turn_done`, `turn_incomplete`,
+  `turn_error`, `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
   that the user ran), `model_changed` and `policy_changed` with the fields that
   `--output stream-json` prints; the two last belong to no turn. `images_attached` names its `images`,
   and `skill_called` the skill that the message before it calls.

@@ -58,9 +58,12 @@ def assert_valid_responses(body: Mapping[str, Any]) -> None:
     previous = ""
     for item in body["input"]:
         kind = item.get("role") or item["type"]
-        assert previous != "reasoning" or kind in ("reasoning", "assistant", "function_call"), (
-            "lone reasoning"
-        )
+        assert previous != "reasoning" or kind in (
+            "reasoning",
+            "assistant",
+            "function_call",
+            "web_search_call",
+        ), "lone reasoning"
         assert not (kind == previous == "user"), "two user messages in a row"
         previous = kind
         if kind == "function_call":

@@ -19,7 +19,7 @@ from keen_tui.domain.errors import (
     StreamCut,
 )
 from keen_tui.domain.messages import StepReply, TokenUsage
-from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.base import StreamedPart
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
 from keen_tui.providers.wire.sse import ServerSentEvent
 from tests.support.client import reasoning_of, text_of
@@ -37,7 +37,7 @@ from tests.support.responses import (
     text,
 )
 
-Seen = list[StepText | StepReasoning]
+Seen = list[StreamedPart]
 
 
 def read(*events: Payload, taken: tuple[str, ...] = ()) -> tuple[Seen, StepReply]:

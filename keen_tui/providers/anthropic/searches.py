@@ -21,14 +21,13 @@ def query_of(block: Mapping[str, Any]) -> str:
 
 
 def open_searches(parts: Iterable[Part]) -> dict[str, str]:
-    """The searches by id in the newest reply of a request: of a reply that was paused, the results of the last
-    one come with the next reply."""
-    traces = [part.messages for part in parts if isinstance(part, NativeTrace)]
-    last = traces[-1][-1] if traces and traces[-1] else {}
-    blocks = last.get("content") if last.get("role") == "assistant" else None
+    """The searches by id in the newest reply of a request: if it was paused, or made other calls too, their
+    results come with the next reply."""
+    traces = [part.messages for part in parts if isinstance(part, NativeTrace) and part.messages]
+    replies = [message for message in traces[-1] if message.get("role") == "assistant"] if traces else []
     return {
         text_of(block.get("id")): query_of(block)
-        for block in objects_of(blocks)
+        for block in objects_of(replies[-1].get("content") if replies else None)
         if block.get("type") == "server_tool_use"
     }
 
