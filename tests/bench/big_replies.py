@@ -16,8 +16,8 @@ from keen_tui.domain.messages import StepReply
 from keen_tui.providers.anthropic.assembly import AnthropicAssembly
 from keen_tui.providers.openai.chat_assembly import ChatAssembly
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
+from keen_tui.providers.wire.assembly import Assembly
 from keen_tui.providers.wire.event_reader import EventReader
-from keen_tui.providers.wire.http_provider import Assembly
 from tests.bench.table import Row
 
 MEGABYTE = 1_000_000

@@ -16,7 +16,7 @@ from keen_tui.providers.anthropic.assembly import AnthropicAssembly
 from keen_tui.providers.base import StepPart, StepReasoning, StepText
 from keen_tui.providers.openai.chat_assembly import ChatAssembly
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
-from keen_tui.providers.wire.http_provider import Assembly
+from keen_tui.providers.wire.assembly import Assembly
 from keen_tui.providers.wire.sse import SseDecoder
 from tests.support.client import parts_of, reasoning_of, text_of
 from tests.support.recorded import Recorded, needs_recorded, recorded_streams

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, assert_never
 
 from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import AuthFailed, ProviderError, RequestRefused, ServerBusy
-from keen_tui.domain.messages import Image, NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
+from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolStep
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest, StreamedPart
+from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.arguments import ReplayedIds
+from keen_tui.providers.wire.assembly import Assembly
 from keen_tui.providers.wire.encoding import Encoder, compact_json
 from keen_tui.providers.wire.event_reader import LONG, EventReader
 from keen_tui.providers.wire.images import (
@@ -60,33 +61,6 @@ class OpenStream(Protocol):
 
     async def close(self) -> None:
         """Release the connection."""
-
-
-class Assembly(Protocol):
-    """Builds one reply from its events. Pure: no network, no clock."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether the reply is whole (turn.md, "When a reply is complete")."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether the server said that the reply ends here: only counts may follow. A complete reply that
-        hasn't ended may still continue."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether the last event has arrived: nothing after it belongs to the reply."""
-
-    def take(self, event: ServerSentEvent) -> Sequence[StreamedPart]:
-        """Take an event and return the text, reasoning and searches that it adds.
-
-        Raises:
-            ProviderError: the event is an error, or can't be read, and the reply is not complete.
-        """
-
-    def finish(self) -> StepReply:
-        """The complete reply. Raises ProviderError if it isn't complete."""
 
 
 class HttpProvider(ABC):
