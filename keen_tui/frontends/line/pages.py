@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, assert_never
 
 from keen_tui.domain.reports import POLICIES, CacheReuse, ContextReport, PartSize
@@ -26,8 +26,11 @@ from keen_tui.frontends.shared.pages import (
     ServerPage,
     SessionsPage,
     SettingsPage,
+    ShownSkill,
+    SkillsPage,
     UsagePage,
 )
+from keen_tui.text.sanitize import clean
 from keen_tui.text.spending import percent_of, whole_history
 from keen_tui.text.units import counted, dollars, duration, size, tokens
 
@@ -53,6 +56,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             ui.printer.read(_next_request(report))
         case ChangesPage():
             ui.printer.read(_changes(page))
+        case SkillsPage(skills):
+            ui.printer.read(_skills(skills))
         case SettingsPage():
             await show_settings(ui, page)
         case SessionsPage():
@@ -78,6 +83,17 @@ def _help_line(offered: Offered) -> str:
     first, *others = offered.names
     also = f", also {', '.join(f'/{name}' for name in others)}" if others else ""
     return f"/{first}{f' {offered.takes}' if offered.takes else ''}{also}: {offered.help.rstrip('.')}."
+
+
+def _skills(skills: Sequence[ShownSkill]) -> Iterator[str]:
+    for skill in skills:
+        used = "" if skill.used_bytes is None else f" In use, {size(skill.used_bytes)}."
+        what = f": {clean(skill.description).rstrip('.')}." if skill.description else "."
+        yield f"{skill.name}, from {clean(skill.where)}, {skill.used_by}{what}{used}"
+        if skill.remarks:
+            yield f"About {skill.name}: {clean('; '.join(skill.remarks))}."
+    if any(skill.used_bytes is not None for skill in skills):
+        yield "/skills away NAME puts one away."
 
 
 def _usage(stats: SessionStats) -> Iterator[str]:

@@ -12,6 +12,7 @@ from keen_tui.frontends.shared import (
     permission_commands,
     session_commands,
     setting_commands,
+    skill_commands,
     turn_commands,
 )
 from keen_tui.frontends.shared.action import Action
@@ -121,6 +122,7 @@ ACTIONS: tuple[Action, ...] = (
     *session_commands.COMMANDS,
     *memory_commands.COMMANDS,
     *permission_commands.COMMANDS,
+    *skill_commands.COMMANDS,
     USAGE,
     *setting_commands.COMMANDS,
     Action(

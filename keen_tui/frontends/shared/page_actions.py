@@ -53,6 +53,11 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Reset",
         "Settings: back to the default",
     ),
-    _key("page_forget", ("x",), "Forget", "TurnMemory: forgets the entry, or restores it"),
+    _key(
+        "page_forget",
+        ("x",),
+        "Forget",
+        "TurnMemory: forgets the entry, or restores it. Skills: puts one away",
+    ),
     _key("page_note", ("n",), "Note", "TurnMemory: adds a note"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
@@ -33,6 +33,36 @@ class ChangesPage(Struct, frozen=True):
 
     changes: Changes
     files: Sequence[ShownFile]
+
+
+class ShownSkill(Struct, frozen=True, kw_only=True):
+    """A skill in the list. `used_bytes` are those of its text if it is in use, else None. `by_person`: the
+    user can call it; `by_model`: the model can load it on its own."""
+
+    name: str
+    where: str
+    description: str = ""
+    used_bytes: int | None = None
+    by_person: bool = True
+    by_model: bool = True
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def used_by(self) -> str:
+        """Who uses it."""
+        if self.by_person and self.by_model:
+            return f"used by you, with /{self.name}, and by the model"
+        if self.by_person:
+            return f"used by you only, with /{self.name}"
+        return "used by the model only" if self.by_model else "used by nobody"
+
+
+class SkillsPage(Struct, frozen=True):
+    """All skills, at least one. `put_away` puts one away by its name, and may raise SessionRefused; None in a
+    replay."""
+
+    skills: Sequence[ShownSkill]
+    put_away: Callable[[str], None] | None
 
 
 class SettingsPage(Struct, frozen=True):
@@ -74,6 +104,7 @@ Page: TypeAlias = (
     | ContextPage
     | ChangesPage
     | SettingsPage
+    | SkillsPage
     | SessionsPage
     | ModelsPage
     | KeyPage

@@ -15,6 +15,7 @@ from keen_tui.frontends.shared.pages import (
     ServerPage,
     SessionsPage,
     SettingsPage,
+    SkillsPage,
     UsagePage,
 )
 from keen_tui.frontends.shared.questions import UndoQuestion
@@ -58,6 +59,8 @@ class WorkspacePages:
                 self._changes(page)
             case SettingsPage():
                 self._settings.open(page)
+            case SkillsPage():
+                self._skills(page)
             case SessionsPage():
                 self._sessions.choose(page)
             case ModelsPage(models):
@@ -97,6 +100,17 @@ class WorkspacePages:
 
         view = self._view
         view.open_page(UsageScreen(view.look, view.glyphs, view.state))
+
+    def _skills(self, page: SkillsPage) -> None:
+        from keen_tui.frontends.tui.pages.skills import SkillsScreen  # noqa: PLC0415 - not before the first paint
+
+        view = self._view
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                view.prompt.write(f"/{name} ")
+
+        view.open_page(SkillsScreen(view.look, view.glyphs, page.skills, page.put_away), chosen)
 
     def _changes(self, page: ChangesPage) -> None:
         from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint

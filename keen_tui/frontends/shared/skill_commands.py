@@ -1,0 +1,78 @@
+"""The command about skills: shows them, and puts one away that is in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.shared.pages import ShownSkill
+
+
+async def skills(context: CommandContext, words: str) -> None:
+    """Show the skills; `away pdf` puts one away."""
+    from keen_tui.frontends.shared.pages import SkillsPage
+
+    match words.split():
+        case []:
+            pass
+        case ["away", name]:
+            context.controls.put_away(name)
+            context.ui.say(put_away_words(name))
+            return
+        case _:
+            raise WordsRefused("Write /skills, or /skills away and the name of one that is in use.")
+    shown = _shown(context)
+    if not shown:
+        raise SessionRefused(
+            "There are no skills here. They are folders with a SKILL.md in ~/.agents/skills or "
+            "~/.claude/skills, or in these folders of a project that you trust."
+        )
+    controls = context.setup.controls
+    await context.ui.show(SkillsPage(shown, controls.put_away if controls else None))
+
+
+def put_away_words(name: str) -> str:
+    """What is said when a skill was put away."""
+    return f"Put away: later turns aren't told of the skill {name}. It can be used again at any time."
+
+
+def _shown(context: CommandContext) -> tuple[ShownSkill, ...]:
+    """All skills by name, those in use that aren't here any more included."""
+    from keen_tui.frontends.shared.pages import ShownSkill
+
+    controls = context.setup.controls
+    used = {skill.name: skill.bytes for skill in (controls.skills_in_use if controls else ())}
+    here = [
+        ShownSkill(
+            name=skill.name,
+            description=skill.description,
+            where=skill.where,
+            used_bytes=used.get(skill.name),
+            by_person=skill.for_person,
+            by_model=skill.for_model,
+            remarks=skill.remarks,
+        )
+        for skill in context.setup.skills
+    ]
+    names = {skill.name for skill in here}
+    gone = [
+        ShownSkill(name=name, where="not here any more", used_bytes=count, by_person=False, by_model=False)
+        for name, count in used.items()
+        if name not in names
+    ]
+    return tuple(sorted((*here, *gone), key=lambda skill: skill.name))
+
+
+SKILLS = Command(
+    id="skills",
+    keys=(),
+    label="Skills",
+    slash=("skills",),
+    takes="[away NAME]",
+    help="lists the skills, and those in use; /skills away NAME puts one away",
+    does=skills,
+)
+COMMANDS = (SKILLS,)
