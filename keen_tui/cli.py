@@ -156,7 +156,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     )
     asked = read_prompt(given["prompt"], sys.stdin)
     additions = additions_here(settings, os.environ)
-    text = _with_command(additions, asked.text) if given["prompt"].startswith("/") else asked.text
+    text = _with_command(additions, asked.text, is_typed=given["prompt"].startswith("/"))
     prompt = with_data(text, asked.data)
     store = build_store(os.environ)
     opening = asked_for(given, store)
@@ -189,13 +189,16 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     return asyncio.run(run())
 
 
-def _with_command(additions: Additions, prompt: str) -> str:
-    """The text of the user's own slash command that the prompt calls, else the unchanged prompt."""
+def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:
+    """The message of the user's own slash command that the prompt calls, else the unchanged prompt. Text from
+    a pipe calls nothing: a space before it keeps it from calling a skill."""
     from keen_tui.frontends.shared.commands import SlashCommands
 
-    called = SlashCommands(additions.commands, additions.skills).called(prompt)
+    called = SlashCommands(additions.commands, additions.skills).called(prompt) if "/" in prompt[:1] else None
     if called is None or called.what is None:
         return prompt
+    if not is_typed:
+        return f" {prompt}" if called.name in {skill.name for skill in additions.skills} else prompt
     if called.message is not None:
         return called.message
     raise ConfigError(f"/{called.name} works only on the screen. Start with a space to send it as a prompt.")

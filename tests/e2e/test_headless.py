@@ -109,6 +109,22 @@ async def test_a_command_of_ones_own_is_sent_as_its_text(program: Program) -> No
         assert "/compact works only on the screen" in refused.err
 
 
+async def test_a_skill_is_called_by_its_name(program: Program) -> None:
+    for name, text in (("pdf", "---\nname: pdf\ndescription: d\n---\nFill $ARGUMENTS in."), ("bad", "no")):
+        (program.home / "skills" / name).mkdir(parents=True)
+        (program.home / "skills" / name / "SKILL.md").write_text(text)
+    async with ModelServer([Reply([Say("Ok.")])] * 2) as server:
+        connection = ("--base-url", server.base_url, "--model", "m", "-p")
+        run = await program.run(*connection, "/pdf form.pdf")
+        assert (run.code, run.out) == (0, "Ok.\n")
+        assert "The skill in your settings folder/bad is not used: it has no front matter" in run.err
+        assert (await program.run(*connection, stdin="/pdf form.pdf")).code == 0
+        typed, piped = (request.body["messages"][-1]["content"] for request in server.requests)
+        assert typed.startswith("/pdf form.pdf\n\nSkill pdf, in the folder")
+        assert "Fill form.pdf in." in typed
+        assert piped.strip() == "/pdf form.pdf"
+
+
 async def test_json_is_one_object_with_memory_and_usage(program: Program) -> None:
     script = [
         Reply([Call("write_file", {"path": "a.py", "content": "x"}), Call("bash", {"command": "exit 2"})]),

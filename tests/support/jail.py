@@ -95,6 +95,12 @@ class Jail:
         self.policy = replace(self.policy, hidden=(*self.policy.hidden, path))
         self.sandbox = self._made()
 
+    def show_skill(self, path: Path, *secrets: Path) -> None:
+        """Let later commands read the folder of a skill, except the secrets in it."""
+        hidden = (*self.policy.hidden, *secrets)
+        self.policy = replace(self.policy, skills=(path,), hidden=hidden)
+        self.sandbox = self._made()
+
     def protect(self, path: Path) -> None:
         """Make the path read-only for later commands, as if Keen were loaded from there."""
         self.policy = replace(self.policy, protected=(*self.policy.protected, path))
