@@ -171,8 +171,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             store,
             os.environ,
             attended=False,
-            skills=additions.skills,
-            servers=additions.servers,
+            additions=additions,
         )
         return await run_prompt(
             session,

@@ -54,15 +54,7 @@ def live(
         choice, provider, model = None, NotConfigured(str(missing)), None
     additions = additions_here(settings, environ)
     session, history, changes = build_saved_session(
-        settings,
-        Path.cwd(),
-        provider,
-        model,
-        store,
-        environ,
-        attended=True,
-        skills=additions.skills,
-        servers=additions.servers,
+        settings, Path.cwd(), provider, model, store, environ, attended=True, additions=additions
     )
     return FrontEndSetup(
         session=session,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,9 @@ from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.catalog import load_catalog
 from keen_tui.providers.catalog.choice import Chooser
+from keen_tui.settings.additions import NO_ADDITIONS, Additions
 from keen_tui.settings.credentials import Keys
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.hooks import PROJECT_FOLDER
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
@@ -32,13 +33,14 @@ from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, RULINGS, Rules, parse_rules
+from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
 from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
 
 if TYPE_CHECKING:
-    from keen_tui.settings.skills import Skill
+    pass
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
@@ -59,14 +61,13 @@ def build_session(
     allowances: Allowances | None = None,
     instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
-    skills: Sequence[Skill] = (),
-    servers: Sequence[McpServer] = (),
+    additions: Additions = NO_ADDITIONS,
 ) -> Session:
     """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
     what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
-    reads AGENTS.md, `key_variables` names variables that hold API keys. `skills` are those that it can
-    use, `servers` the MCP servers."""
-    folders = [skill.folder for skill in skills]
+    reads AGENTS.md, `key_variables` names variables that hold API keys, `additions` are what the user and a
+    trusted project add."""
+    folders = [skill.folder for skill in additions.skills]
     sandbox = sandbox_here(workspace, os.environ, folders) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
@@ -82,8 +83,8 @@ def build_session(
             kept_back=data_folder(os.environ) / QUARANTINE,
             scratch=data_folder(os.environ) / SCRATCH,
             watches_commands=settings.memory_watch_commands,
-            skills=skills,
-            servers=servers,
+            skills=additions.skills,
+            servers=additions.servers,
         ),
         mode=settings.mode,
         attended=attended,
@@ -96,6 +97,8 @@ def build_session(
         allowances=allowances,
         network=settings.network,
         instruction_files=instruction_files,
+        hooks=additions.hooks,
+        hook_programs=HookPrograms(workspace, dict.fromkeys(PROJECT_FOLDER, str(workspace)), key_variables),
     )
 
 
@@ -137,11 +140,11 @@ def build_saved_session(
     environ: Mapping[str, str],
     *,
     attended: bool,
-    skills: Sequence[Skill] = (),
-    servers: Sequence[McpServer] = (),
+    additions: Additions = NO_ADDITIONS,
 ) -> tuple[Session, SessionManager, ChangeService]:
-    """A session that is saved and can use these skills and MCP servers, the manager that saves it and puts
-    others in its place, and its changes.
+    """A session that is saved, the manager that saves it and puts others in its place, and its changes.
+    `additions` are what the user and a trusted project add.
+
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -164,8 +167,7 @@ def build_saved_session(
             fallbacks=settings.instructions_fallbacks,
         ),
         key_variables=lambda: key_variables(settings, environ),
-        skills=skills,
-        servers=servers,
+        additions=additions,
     )
     manager = SessionManager(
         session,

@@ -59,23 +59,16 @@ async def compact(
 
     Never raises: cancelling the task ends it as interrupted.
     """
-    started_at = setup.clock()
     turns = len({message.turn for message in answered if message.role == "user" and not message.by_program})
     start = CompactionStarted(turns=turns, focus=focus, automatic=automatic)
     old = Past(tuple(answered), past.steps)
     end: Compacted | CompactionFailed
     try:
-        summary = await _summary(old, policy, setup, start)
-        memory = union_memory(answered)
-        end = Compacted(
-            turn=answered[-1].turn,
-            turns=turns,
-            summary=summary,
-            turn_memory=memory,
-            bytes_before=_size(step_request(old, (), policy, setup, ()).parts, setup),
-            bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), setup),
-            seconds=setup.clock() - started_at,
-        )
+        answer = await setup.hooks.before_compaction(focus, automatic=automatic)
+        if answer.blocks:
+            end = CompactionFailed(reason="hook", detail=f"A hook blocked the summary: {answer.reason}")
+        else:
+            end = await _compacted(old, policy, setup, start)
     except asyncio.CancelledError:
         end = CompactionFailed(reason="interrupted", detail=setup.why_stopped())
     except ProviderError as error:
@@ -87,6 +80,24 @@ async def compact(
         )
     setup.publish(end)
     return end
+
+
+async def _compacted(
+    old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted
+) -> Compacted:
+    """Raises ProviderError: no complete summary came."""
+    started_at = setup.clock()
+    summary = await _summary(old, policy, setup, start)
+    memory = union_memory(old.messages)
+    return Compacted(
+        turn=old.messages[-1].turn,
+        turns=start.turns,
+        summary=summary,
+        turn_memory=memory,
+        bytes_before=_size(step_request(old, (), policy, setup, ()).parts, setup),
+        bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), setup),
+        seconds=setup.clock() - started_at,
+    )
 
 
 async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted) -> str:

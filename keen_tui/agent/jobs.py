@@ -133,6 +133,13 @@ class BackgroundJobs:
         """Wait until all jobs have ended."""
         await asyncio.gather(*self._tasks)
 
+    async def cancel(self) -> None:
+        """Cancel all jobs and wait until they have ended."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
 
 def run_in_thread(name: str, work: Callable[[], None], then: Callable[[], None]) -> None:
     """Run `work` in a thread, and then `then` in the event loop, if it is still there."""

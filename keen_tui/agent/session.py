@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from keen_tui.agent.context import next_sizes, report, with_draft
 from keen_tui.agent.context_meter import ContextMeter
+from keen_tui.agent.hooks.hook_runner import Programs
+from keen_tui.agent.hooks.hooks import session_hooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, InstructionFiles, Instructions
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
@@ -57,6 +59,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
+from keen_tui.settings.hooks import Hook
 from keen_tui.tools.earlier import SessionRecord
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -74,6 +77,7 @@ class Session:
         compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
         network: what becomes of hosts that commands want to reach and no rule is about.
         instruction_files: where instructions are read from; None: there are none.
+        hooks: commands that run at events, and `hook_programs`, which runs them; None: none run.
     """
 
     def __init__(
@@ -93,6 +97,8 @@ class Session:
         allowances: Allowances | None = None,
         network: Network = "ask",
         instruction_files: InstructionFiles | None = None,
+        hooks: Sequence[Hook] = (),
+        hook_programs: Programs | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
@@ -106,6 +112,7 @@ class Session:
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
         self._queue = MessageQueue(self._publish)
         work_clock = WorkClock(clock)
+        self._hooks = session_hooks(hooks, hook_programs, workspace, self._publish, lambda: self.mode)
         self._approvals = Approvals(
             self._publish,
             mode=mode,
@@ -114,6 +121,7 @@ class Session:
             rules=rules,
             allowances=allowances,
             network=network,
+            hooks=self._hooks.permission,
         )
         self._questions = UserQuestions(self._publish, attended=attended, waiting=work_clock.standing)
         setup = TurnSetup(
@@ -122,6 +130,7 @@ class Session:
             toolbox=toolbox,
             approvals=self._approvals,
             questions=self._questions,
+            hooks=self._hooks,
             workspace=workspace,
             publish=self._publish,
             clock=work_clock,
@@ -403,10 +412,11 @@ class Session:
         skipped: str = "",
         conversation: Conversation | None = None,
         instructions: Instructions = NO_INSTRUCTIONS,
+        transcript: str = "",
     ) -> None:
         """Switch to another session: `past` are its events so far, `skipped` says what could not be read.
 
-        `instructions` are those for its system prompt.
+        `instructions` are those for its system prompt, `transcript` is the path of its file.
 
         `conversation` is the fold of the past, if the caller has computed it already: for a long session that
         takes a tenth of a second.
@@ -423,6 +433,7 @@ class Session:
         self._setup.toolbox.todos.items = newest_todos(past)
         self.recall_from(HeldRecord(past))
         self._queue.forget()
+        self._hooks.switch(session_id, transcript, self.model, is_new=not past)
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
         if past:
             # The model of then is not the one of now.
@@ -547,6 +558,7 @@ class Session:
             self._why_stopped = PROGRAM_ENDED
         await self._job.halt()
         self._queue.forget()
+        await self._hooks.close()
         await self._setup.provider.close()
         await self._surroundings.end_servers()
         await self._background.wait()
@@ -570,6 +582,7 @@ class Session:
             self._meter.size.note(event)
         self.bus.publish(event)
         self._meter.note(event)
+        self._hooks.note(event)
 
     def _warmed_up(self) -> None:
         if not self._is_closed:

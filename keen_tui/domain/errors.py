@@ -40,6 +40,7 @@ EndReason = Literal[
     "step_limit",
     "context",
     "interrupted",
+    "hook",
     "internal",
 ]
 """Why a turn ended without being done (turn.md, "How a turn ends")."""

@@ -144,7 +144,7 @@ class ApprovalAnswered(Passing, frozen=True, kw_only=True):
     allowed: bool
     for_session: bool
     message: str
-    by: Literal["user", "headless", "stop"]
+    by: Literal["user", "headless", "stop", "hook"]
     saved: tuple[str, ...] = ()
 
 
@@ -330,6 +330,20 @@ class SkillCalled(Stored, frozen=True, kw_only=True):
     skill: CalledSkill
 
 
+class ContextAdded(Stored, frozen=True, kw_only=True):
+    """A hook added `text` to the newest message of the user in that turn, for this turn only."""
+
+    turn: int
+    text: str
+
+
+class HookRunning(Passing, frozen=True, kw_only=True):
+    """A hook has been running for a while; `label` is its name for people. "": it has ended."""
+
+    turn: int
+    label: str
+
+
 class QueueChanged(Passing, frozen=True, kw_only=True):
     """The messages queued until the running turn is done, and those for its next tool results; oldest
     first."""
@@ -493,6 +507,8 @@ TurnEvent = (
     | Steered
     | ImagesAttached
     | SkillCalled
+    | ContextAdded
+    | HookRunning
     | EndEvent
 )
 CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed

@@ -156,7 +156,8 @@ class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
     `ran` are the commands that the user ran before sending `text`, `images` are those that the text names,
-    `skill` is the one that it calls; they are set only on user messages.
+    `skill` is the one that it calls, `context` is what hooks added to it; they are set only on user messages.
+    Requests carry the last two only until the turn is done.
 
     `memory` is set only on assistant messages; None if the turn left nothing to remember. `raw` is the text
     as the model wrote it, if the `in-band` policy took a block out of it. `by_program` marks text that no
@@ -172,6 +173,7 @@ class Message(Struct, frozen=True, kw_only=True):
     ran: tuple[CommandRun, ...] = ()
     images: tuple[Image, ...] = ()
     skill: CalledSkill | None = None
+    context: str = ""
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):

@@ -13,9 +13,11 @@ from keen_tui.domain.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextAdded,
     ContextMeasured,
     EndEvent,
     Event,
+    HookRunning,
     HostContacted,
     ImagesAttached,
     MemoryEdited,
@@ -133,7 +135,7 @@ class _Folding:
                 self._choose_model(event)
             case SessionRenamed():
                 self.title = event.title
-            case ToolOutput() | RetryScheduled() | ShellStarted():
+            case ToolOutput() | RetryScheduled() | ShellStarted() | ContextAdded() | HookRunning():
                 pass
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
                 pass  # what came of it is told by later events

@@ -7,12 +7,14 @@ the `full-trace` policy replays them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from keen_tui.domain.events import (
     Compacted,
+    ContextAdded,
     Event,
     ImagesAttached,
     MemoryEdited,
@@ -31,9 +33,7 @@ from keen_tui.domain.events import (
     TurnUndone,
 )
 from keen_tui.domain.messages import (
-    CalledSkill,
     CommandRun,
-    Image,
     Message,
     SkillUsed,
     ToolCall,
@@ -143,6 +143,8 @@ class Conversation:
                 self._attach(event.turn, images=event.images)
             case SkillCalled():
                 self._attach(event.turn, skill=event.skill)
+            case ContextAdded():
+                self._attach(event.turn, context=event.text)
             case TurnDone():
                 self._open = None
                 self._take_steered()
@@ -184,19 +186,12 @@ class Conversation:
             self._messages.insert(next(behind, len(self._messages)), message)
         self._steered.clear()
 
-    def _attach(
-        self, turn: int, *, images: tuple[Image, ...] | None = None, skill: CalledSkill | None = None
-    ) -> None:
-        """Add to the newest user message of the turn: a steering message, or the one that began it."""
+    def _attach(self, turn: int, **added: Any) -> None:
+        """Set fields of the newest user message of the turn: a steering message, or the one that began it."""
         for messages in (self._steered, self._messages):
             for place in range(len(messages) - 1, -1, -1):
                 if (messages[place].turn, messages[place].role) == (turn, "user"):
-                    message = messages[place]
-                    messages[place] = replace(
-                        message,
-                        images=message.images if images is None else images,
-                        skill=skill or message.skill,
-                    )
+                    messages[place] = replace(messages[place], **added)
                     return
 
     def _append(

@@ -57,8 +57,9 @@ class MemoryPolicy(Protocol):
         """Whether the model gets the tool `recall`: it doesn't if it sees all earlier results anyway."""
 
     @property
-    def carries_skills(self) -> bool:
-        """Whether later turns get the text of the skills that the user called."""
+    def carries_additions(self) -> bool:
+        """Whether later turns get what went with a message of the user: the skill that it called, and what
+        hooks added."""
 
     def filter(self) -> TextFilter:
         """A filter for the text of one step."""
@@ -76,7 +77,7 @@ class Summary:
     name: PolicyName = "summary"
     instructions = f"- Of earlier turns you see the messages only.\n{RECALL_PROMPT}"
     recalls = True
-    carries_skills = False
+    carries_additions = False
 
     def filter(self) -> TextFilter:
         return _Unfiltered()
@@ -94,7 +95,7 @@ class InBand:
     name: PolicyName = "in-band"
     instructions = f"{IN_BAND_PROMPT}{RECALL_PROMPT}"
     recalls = True
-    carries_skills = False
+    carries_additions = False
 
     def filter(self) -> TextFilter:
         return InBandFilter()
@@ -114,7 +115,7 @@ class FullTrace:
     name: PolicyName = "full-trace"
     instructions = "- You see the calls of earlier turns as they were then, with long results cut."
     recalls = False
-    carries_skills = True
+    carries_additions = True
 
     def filter(self) -> TextFilter:
         return _Unfiltered()

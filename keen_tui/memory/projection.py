@@ -121,8 +121,8 @@ def _project_on(
             _add_reply(parts, message, policy.reply(message, replayed))
             replayed = []
             continue
-        with_skill = policy.carries_skills or place >= unanswered_from
-        _add_user_text(parts, message, with_skill=with_skill)
+        whole = policy.carries_additions or place >= unanswered_from
+        _add_user_text(parts, message, whole=whole)
         if native := behind.get(message.turn):
             parts.append(NativeTrace(native, message.turn))
         elif not _goes_on(message, following):
@@ -144,8 +144,8 @@ def _add_reply(parts: list[Part], message: Message, text: str) -> None:
         parts.append(AssistantText(text, message.turn))
 
 
-def _add_user_text(parts: list[Part], message: Message, *, with_skill: bool) -> None:
-    last, text = parts[-1] if parts else None, render_user(message, with_skill=with_skill)
+def _add_user_text(parts: list[Part], message: Message, *, whole: bool) -> None:
+    last, text = parts[-1] if parts else None, render_user(message, whole=whole)
     if isinstance(last, UserText):
         parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn, last.images + message.images)
     else:

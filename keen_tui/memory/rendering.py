@@ -38,11 +38,16 @@ def rendered_bytes(text: str, memory: TurnMemory | None) -> int:
     return len(render_assistant(text, memory).encode("utf-8", "replace"))
 
 
-def render_user(message: Message, *, with_skill: bool = False) -> str:
-    """The commands that the user ran before, followed by the user's text, as requests carry them;
-    `with_skill`: and by the skill that it calls."""
-    skill = message.skill.text if message.skill and with_skill else ""
-    return "\n\n".join(filter(None, (*map(_rendered_run, message.ran), message.text, skill)))
+def render_user(message: Message, *, whole: bool = False) -> str:
+    """The commands that the user ran before, followed by the user's text, as requests carry them; `whole`:
+    and by the skill that it calls and what hooks added."""
+    skill = message.skill.text if message.skill and whole else ""
+    added = _added(message.context) if message.context and whole else ""
+    return "\n\n".join(filter(None, (*map(_rendered_run, message.ran), message.text, skill, added)))
+
+
+def _added(context: str) -> str:
+    return f"A hook of mine adds this:\n{fenced(context)}"
 
 
 def _rendered_run(run: CommandRun) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from keen_tui.settings.custom_commands import FOLDER, Commands, CustomCommand, joined, read_commands
+from keen_tui.settings.hooks import FILE as HOOKS
+from keen_tui.settings.hooks import Hook, read_own_hooks
 from keen_tui.settings.mcp_entries import joined_servers
 from keen_tui.settings.mcp_json import ProjectServers
 from keen_tui.settings.mcp_servers import McpServer
@@ -28,7 +30,11 @@ class Additions(Struct, frozen=True, kw_only=True):
     commands: tuple[CustomCommand, ...] = ()
     servers: tuple[McpServer, ...] = ()
     skills: tuple[Skill, ...] = ()
+    hooks: tuple[Hook, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+NO_ADDITIONS: Final = Additions()
 
 
 def read_additions(
@@ -40,12 +46,16 @@ def read_additions(
     servers: Mapping[str, Mapping[str, Any]],
     api_keys: Callable[[], Iterable[str]],
 ) -> Additions:
-    """Read what is added in this folder. Blocks; never raises for a file that is wrong.
+    """Read what is added in this folder. Blocks.
 
     Args:
         built_in: the names of the program's own slash commands, which nothing replaces.
         servers: the MCP servers of the user's settings.
         api_keys: the variables that hold API keys of model providers, which no project gets.
+
+    Raises:
+        ConfigError: the user's hooks are wrong: one that guards something would be missing. Every other wrong
+            file is one of the `problems`.
     """
     project = trusted_project(folder, environ, check_rules)
     own = read_commands(home_folder(environ) / FOLDER, "yours")
@@ -55,14 +65,27 @@ def read_additions(
     names = {each.name for each in commands.found}
     named, hidden = skills.called_by_name(names, built_in) if skills else ((), ())
     broken = skills.problems if skills else ()
+    own_hooks = read_own_hooks(home_folder(environ) / HOOKS)
     brought = project.servers if project else ProjectServers()
     used = joined_servers(servers, brought.found, environ, api_keys)
     return Additions(
         commands=commands.found,
         servers=used.found,
         skills=named,
-        problems=(*commands.problems, *brought.problems, *used.problems, *broken, *hidden),
+        hooks=(*own_hooks.found, *(project.hooks if project else ())),
+        problems=(
+            *commands.problems,
+            *brought.problems,
+            *used.problems,
+            *broken,
+            *hidden,
+            *_unknown(own_hooks.ignored),
+        ),
     )
+
+
+def _unknown(ignored: Sequence[str]) -> tuple[str, ...]:
+    return (f"Your hooks have what Keen doesn't: {', '.join(ignored)}. These don't run.",) if ignored else ()
 
 
 def _skills(environ: Mapping[str, str], project: Project | None) -> FoundSkills | None:

@@ -20,6 +20,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.brought import Brought, digest_of, first_names, first_rows, in_question
 from keen_tui.settings.config import flat, problem_of
 from keen_tui.settings.custom_commands import FOLDER, Commands, read_commands
+from keen_tui.settings.hooks import Hook, brought_hooks, read_project_hooks
 from keen_tui.settings.mcp_json import ProjectServers, read_servers, servers_brought
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
@@ -62,6 +63,7 @@ class Project(Struct, frozen=True, kw_only=True):
     commands: Commands
     servers: ProjectServers
     skills: tuple[SkillFolder, ...]
+    hooks: tuple[Hook, ...]
     kinds: tuple[Brought, ...]
 
     @property
@@ -98,8 +100,9 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     path = folder / FILE
     try:
         commands = read_commands(folder / COMMANDS, "project")
-        servers, skills = read_servers(folder), _skill_folders(folder)
-        if not (os.path.lexists(path) or commands.found or servers.found or servers.problems or skills):
+        servers, skills, hooks = read_servers(folder), _skill_folders(folder), read_project_hooks(folder)
+        found = (commands.found, servers.found, servers.problems, skills, hooks.found)
+        if not (os.path.lexists(path) or any(found)):
             return None
         content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
         written = flat(tomllib.loads(content.decode("utf-8")), str(path))
@@ -118,9 +121,16 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
         _commands_brought(commands),
         servers_brought(servers),
         _skills_brought(skills),
+        brought_hooks(hooks),
     )
     project = Project(
-        used=used, ignored=ignored, commands=commands, servers=servers, skills=skills, kinds=kinds
+        used=used,
+        ignored=ignored,
+        commands=commands,
+        servers=servers,
+        skills=skills,
+        hooks=hooks.found,
+        kinds=kinds,
     )
     return project if project.asks or servers.problems else None
 

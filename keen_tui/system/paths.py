@@ -40,7 +40,14 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 SKILL_PLACES: Final = (".keen/skills", ".agents/skills", ".claude/skills")
 """Where a project may have skills; of two with the same name the first one counts."""
 
-_BROUGHT: Final = (".keen/settings.toml", ".keen/commands", ".mcp.json", *SKILL_PLACES)
+_BROUGHT: Final = (
+    ".keen/settings.toml",
+    ".keen/commands",
+    ".mcp.json",
+    ".keen/hooks.json",
+    ".claude/settings.json",
+    *SKILL_PLACES,
+)
 """Files and folders of a project that `settings/project.py` reads."""
 
 

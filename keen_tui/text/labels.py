@@ -79,12 +79,13 @@ REASONS: Mapping[EndReason, str] = {
     "step_limit": "the step limit was reached",
     "context": "the context window is full",
     "interrupted": "you stopped it",
+    "hook": "a hook stopped it",
     "internal": "a bug in Keen TUI",
 }
 """Why a turn ended, as a sentence for its block."""
 
 
-DETAILED: Final = frozenset(("provider", "auth", "context", "internal", "network"))
+DETAILED: Final = frozenset(("provider", "auth", "context", "hook", "internal", "network"))
 """Reasons whose detail says more than their words."""
 
 OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
@@ -188,6 +189,7 @@ SHORT_REASONS: Mapping[EndReason, str] = {
     "step_limit": "step limit",
     "context": "context full",
     "interrupted": "stopped",
+    "hook": "stopped by a hook",
     "internal": "internal error",
 }
 """The same in two words, for rows."""

@@ -30,11 +30,13 @@ from keen_tui.domain.events import (
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
+from keen_tui.settings.hooks import Hook
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.skills import Skill
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
+from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.waiting import LIMIT, one_round, until
@@ -190,6 +192,7 @@ class AtWork(Protocol):
         skills: Sequence[Skill] = (),
         rules: Rules = NO_RULES,
         servers: Sequence[McpServer] = (),
+        hooks: Sequence[Hook] = (),
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -225,6 +228,7 @@ async def at_work(
     kept_back: Path | None = None,
     skills: Sequence[Skill] = (),
     servers: Sequence[McpServer] = (),
+    hooks: Sequence[Hook] = (),
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
@@ -252,6 +256,8 @@ async def at_work(
             allowances=allowances,
             network=network.setting,
             rules=rules,
+            hooks=hooks,
+            hook_programs=HookPrograms(workspace, {"CLAUDE_PROJECT_DIR": str(workspace)}),
         )
         log = EventLog(session.bus.subscribe())
         try:

@@ -253,9 +253,10 @@ class SessionManager:
                 ),
                 conversation=opening.conversation,
                 instructions=instructions,
+                transcript=str(path),
             )
         else:
-            self._session.open(path.stem, "", (), instructions=instructions)
+            self._session.open(path.stem, "", (), instructions=instructions, transcript=str(path))
             self._tell(instructions.told)  # before it is written down: the file begins with the first message
         self._scribe = SessionWriter(
             self._session,

@@ -38,6 +38,7 @@ class ActiveTurn(Struct, kw_only=True):
     recorder: Recorder
     repeats: RepeatWatch = field(default_factory=RepeatWatch)
     told_stop_words: set[str] = field(default_factory=set)
+    stops_blocked: int = 0
 
     @property
     def has_work(self) -> bool:

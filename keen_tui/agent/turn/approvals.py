@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from msgspec import Struct
 
+from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
 from keen_tui.agent.turn.new_file_approvals import MADE, NewFileApprovals
 from keen_tui.agent.turn.reply import ApprovalReply
@@ -18,7 +19,7 @@ from keen_tui.domain.messages import ToolCall
 from keen_tui.domain.permitted import Permitted
 from keen_tui.tools.base import Access, PreparedCall
 from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.permissions.permissions import Allowed, Grant, Verdict, is_risky, judge
+from keen_tui.tools.permissions.permissions import Allowed, Grant, Verdict, asked_by_hook, is_risky, judge
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.shell.patterns import CommandPattern
 
@@ -53,6 +54,7 @@ class Approvals:
         rules: what the user's settings allow, ask about and deny.
         allowances: commands and hosts that are allowed for good; None: none are, and none can be.
         network: what becomes of hosts that no rule is about.
+        hooks: asks the hooks of the user before a person is asked.
 
     `hosts` decides about the hosts that commands reach, `new_files` about files that they make.
     """
@@ -67,8 +69,10 @@ class Approvals:
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
         network: Network = "ask",
+        hooks: Callable[[int, ToolCall], Awaitable[HookAnswer]] | None = None,
     ) -> None:
         self.mode: Mode = mode
+        self._hooks = hooks
         self._publish = publish
         self._attended = attended
         self._waiting = waiting
@@ -109,11 +113,21 @@ class Approvals:
         return _PLAN_NOTE
 
     async def decide(
-        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, not_enough: str = ""
+        self,
+        turn: int,
+        call: ToolCall,
+        target: str,
+        prepared: PreparedCall,
+        not_enough: str = "",
+        said: HookAnswer = NO_ANSWER,
     ) -> ApprovalDecision:
         """Whether the call may run. Waits for a person if the mode says so. `not_enough` says why the call
-        has to run again after its read-only run."""
+        has to run again after its read-only run, `said` is the answer of hooks to the call."""
         verdict = judge(self.mode, prepared.access, self._allowed)
+        if said.ruling == "ask" and verdict.decision in ("allow", "try"):
+            verdict = asked_by_hook(prepared.access, said.reason)
+        elif said.ruling == "allow" and verdict.may_be_waived:
+            return ApprovalDecision(allowed=True)
         if verdict.decision == "try" and not not_enough:
             return ApprovalDecision(allowed=False, tries=True)
         if verdict.decision == "try":
@@ -127,11 +141,26 @@ class Approvals:
                 refused=verdict.refused,
                 trial_stands=not_enough != "",
             )
+        if answered := await self._answered_by_hooks(turn, call, verdict):
+            return answered
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
             await self._remember(turn, reply, verdict)
             return ApprovalDecision(allowed=True, by_person=True)
         return ApprovalDecision(allowed=False, refusal=_refusal(reply))
+
+    async def _answered_by_hooks(
+        self, turn: int, call: ToolCall, verdict: Verdict
+    ) -> ApprovalDecision | None:
+        """The decision if hooks answer in place of the person. A yes counts where the call doesn't always
+        ask, and only for the call as it is."""
+        said = await self._hooks(turn, call) if self._hooks else NO_ANSWER
+        if said.ruling == "deny":
+            refusal = f"A hook of the user denied this call and says: {said.reason}"
+            return ApprovalDecision(allowed=False, refusal=refusal, refused="denied by a hook")
+        if said.ruling == "allow" and said.arguments is None and verdict.may_be_waived:
+            return ApprovalDecision(allowed=True)
+        return None
 
     async def decide_outside(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, reason: str

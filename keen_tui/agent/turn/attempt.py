@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
+from keen_tui.agent.hooks.in_turn import add_context
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.called_skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.images import images_of, publish_images
@@ -28,6 +29,8 @@ async def run_attempt(
         most_tokens: a first request that is larger has the conversation summarised; 0: never.
     """
     try:
+        if blocked := await _run_prompt_hooks(turn, conversation, setup):
+            return blocked
         await _take_server_tools(turn, setup)
         await _attach(turn, conversation, setup)
         return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
@@ -35,6 +38,20 @@ async def run_attempt(
         return Broken(reason="interrupted", detail=setup.why_stopped())
     except Exception as error:
         return broken_by_bug(turn.turn, error)
+
+
+async def _run_prompt_hooks(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> Broken | None:
+    """Let hooks block the turn's message or add context to it, before the turn has done any work."""
+    await setup.hooks.begun()
+    if turn.has_work:
+        return None
+    text = conversation.unanswered[-1].text
+    answer = await setup.hooks.before_prompt(turn.turn, text)
+    if answer.blocks or answer.ends is not None:
+        why = answer.reason if answer.blocks else answer.ends
+        return Broken(reason="hook", detail=f"A hook blocked this message: {why}")
+    add_context(turn.turn, answer.context, setup)
+    return None
 
 
 async def _take_server_tools(turn: ActiveTurn, setup: TurnSetup) -> None:

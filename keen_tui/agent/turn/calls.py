@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
+import msgspec
 from msgspec.structs import replace
 
+from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
+from keen_tui.agent.hooks.in_turn import denied_by_hook, with_answer
 from keen_tui.agent.turn.approvals import ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.turn_setup import TurnSetup
@@ -69,6 +72,7 @@ class _RunningCall:
         self._target = setup.toolbox.target(call)
         self._started_at = setup.clock()
         self._tail = ""
+        self._said = NO_ANSWER
 
     def start(self) -> None:
         call = self._call
@@ -100,6 +104,35 @@ class _RunningCall:
 
     async def run(self) -> None:
         """Set `result`. ToolFailure and bugs of a tool become error results."""
+        self._said = await self._setup.hooks.before_call(self._turn, self._call)
+        if self._said.ruling == "deny":
+            self.result = denied_by_hook(self._said)
+            return
+        if self._said.arguments is not None:
+            self._call = replace(self._call, arguments=self._said.arguments)
+            self._target = self._setup.toolbox.target(self._call)
+        await self._run_checked()
+        self._add_answer()
+        await self._run_hooks_after()
+
+    def _add_answer(self) -> None:
+        """Add to the result what hooks changed and said before the call."""
+        if self._said.arguments is not None:
+            changed = msgspec.json.encode(self._said.arguments).decode()
+            self._add(f"\n[a hook of the user changed the arguments to {changed}]")
+        self.result = with_answer(self.result, HookAnswer(context=self._said.context))
+
+    async def _run_hooks_after(self) -> None:
+        """Run the hooks for a call that has run, and note what they change."""
+        hooks = self._setup.hooks
+        has_run = self.result.ran and self.result.outcome in ("done", "failed")
+        if not (has_run and hooks.follows(self._call)):
+            return
+        async with self._changes_noted():
+            answer = await hooks.after_call(self._turn, self._call, self.result)
+        self.result = with_answer(self.result, answer)
+
+    async def _run_checked(self) -> None:
         try:
             prepared = await self._setup.toolbox.prepare(self._call)
         except Exception as error:
@@ -131,7 +164,7 @@ class _RunningCall:
 
     async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> ApprovalDecision:
         approvals = self._setup.approvals
-        return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough)
+        return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough, self._said)
 
     async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
         """Run it where none of its effects last. If that isn't enough, drop its output and, after a yes, run
@@ -157,7 +190,7 @@ class _RunningCall:
         if prepared.asking:
             prepared.asking.person = partial(self._setup.questions.ask, self._turn, self._call)
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
-        async with self._changes_noted(prepared):
+        async with self._changes_noted() if prepared.access.may_change_files else nullcontext():
             if answer.by_person:
                 await self._execute(prepared.after_yes or prepared.run)
             else:
@@ -167,10 +200,10 @@ class _RunningCall:
                 await self._offer_outside(prepared, prepared.outside, reason)
 
     @asynccontextmanager
-    async def _changes_noted(self, prepared: PreparedCall) -> AsyncIterator[None]:
-        """Add to the result which files the command changed, however it ended (turn.md rule 12)."""
+    async def _changes_noted(self) -> AsyncIterator[None]:
+        """Add to the result which files a command changes inside, however it ends (turn.md rule 12)."""
         watch = self._setup.toolbox.watch
-        if watch is None or not prepared.access.may_change_files:
+        if watch is None:
             yield
             return
         await asyncio.to_thread(watch.begin)

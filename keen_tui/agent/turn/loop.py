@@ -14,6 +14,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
+from keen_tui.agent.hooks.in_turn import add_context, admitted
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.called_skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
@@ -34,9 +35,10 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import Message, StepReply, ToolCall, ToolResult
 from keen_tui.memory.projection import UserText
-from keen_tui.memory.rendering import render_user
+from keen_tui.memory.rendering import fenced, render_user
 from keen_tui.memory.unfinished import ended_midway
 from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
+from keen_tui.text.units import first_line
 
 log = logging.getLogger(__name__)
 
@@ -66,9 +68,13 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
         if reply.tool_calls and not is_refused(reply):
             _tell_of_odd_end(turn, setup, reply)
             await _run_batch(turn, setup, runnable(reply))
+            if (why := setup.hooks.wants_end) is not None:
+                return Broken(reason="hook", detail=f"A hook ended the turn: {why}")
             await _steer(turn, setup)
         else:
-            return _last_step(turn, setup, reply)
+            ending = _last_step(turn, setup, reply)
+            if not (isinstance(ending, Finished) and await _is_kept_going(turn, setup, reply)):
+                return ending
     return Broken(reason="step_limit", detail=f"The turn reached its limit of {setup.max_steps} steps.")
 
 
@@ -83,6 +89,30 @@ def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:
     if notice:
         setup.publish(Notice(turn=turn.turn, text=notice))
     return Finished(reason=reply.stop_reason)
+
+
+_MOST_STOPS_BLOCKED = 8
+"""How often hooks can keep one turn going."""
+
+
+async def _is_kept_going(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> bool:
+    """Whether a hook keeps the turn going after its last step. Its reason goes to the model as a message."""
+    if is_refused(reply):
+        return False
+    goes_on = turn.stops_blocked > 0
+    answer = await setup.hooks.before_stop(turn.turn, reply.text, goes_on=goes_on)
+    if not answer.blocks or answer.ends is not None:
+        return False
+    if turn.stops_blocked == _MOST_STOPS_BLOCKED:
+        text = f"A hook kept this turn going {_MOST_STOPS_BLOCKED} times; now it ends all the same."
+        setup.publish(Notice(turn=turn.turn, text=text))
+        return False
+    turn.stops_blocked += 1
+    words = f"A hook of mine says that you aren't done:\n{fenced(answer.reason)}"
+    turn.trace.extend(setup.provider.native(UserText(words, turn.turn)))
+    setup.publish(Notice(turn=turn.turn, text=f"A hook keeps the turn going: {first_line(answer.reason)}"))
+    _keep(turn, setup)
+    return True
 
 
 _NO_SEARCH = "Web search is on, but {} has none that Keen can use."
@@ -200,6 +230,8 @@ async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
     try:
         for call in reply.tool_calls:
+            if setup.hooks.wants_end is not None:
+                break
             await _keep_before(turn, setup, reply, batch)
             if note := turn.repeats.note(call):
                 setup.publish(Notice(turn=turn.turn, text=note))
@@ -220,16 +252,19 @@ async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
     read = [ReadImages()] * len(texts)
     messages = [Message(role="user", text=text, turn=turn.turn) for text in texts]
     try:
-        for place, text in enumerate(texts):
-            messages[place] = replace(messages[place], skill=await called_skill(text, setup))
-            read[place] = await images_of(text, setup)
+        messages = await admitted(messages, setup)
+        for place, message in enumerate(messages):
+            messages[place] = replace(message, skill=await called_skill(message.text, setup))
+            read[place] = await images_of(message.text, setup)
     finally:
         images = tuple(chain.from_iterable(each.images for each in read))
-        said = "\n\n".join(render_user(message, with_skill=True) for message in messages)
-        turn.trace.extend(setup.provider.native(UserText(said, turn.turn, images)))
+        said = "\n\n".join(render_user(message, whole=True) for message in messages)
+        if said:
+            turn.trace.extend(setup.provider.native(UserText(said, turn.turn, images)))
         turn.recorder.record(facts_of_calls(messages))
-        for message, found in zip(messages, read, strict=True):
+        for message, found in zip(messages, read, strict=False):
             setup.publish(Steered(turn=turn.turn, step=turn.step, text=message.text))
+            add_context(turn.turn, message.context, setup)
             publish_skill(turn.turn, message.skill, setup)
             publish_images(turn.turn, found, setup)
         _keep(turn, setup)

@@ -84,7 +84,7 @@ def settle(record: TurnRecord, ending: Ending) -> Settlement:
     """Decide what becomes of the turn: done is committed, work done is saved, nothing done is discarded."""
     if isinstance(ending, Finished):
         return _commit(record, ending)
-    if record.calls or record.injected:
+    if record.calls or record.injected or record.trace:
         return _save(record, ending)
     return Discard(
         TurnError(

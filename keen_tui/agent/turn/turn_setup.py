@@ -8,6 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from keen_tui.agent.hooks.hooks import SessionHooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.turn.approvals import Approvals
@@ -86,6 +87,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     toolbox: Toolbox
     approvals: Approvals
     questions: UserQuestions
+    hooks: SessionHooks
     workspace: Path
     publish: Callable[[Event], None]
     clock: Callable[[], float]

@@ -11,8 +11,10 @@ from keen_tui.domain.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextAdded,
     ContextMeasured,
     Event,
+    HookRunning,
     HostContacted,
     ImagesAttached,
     MemoryEdited,
@@ -140,8 +142,12 @@ class Narrator:
                 say(f"The model {search_line(event)}.")
             case ApprovalAnswered(by="stop") | QuestionAnswered(by="stop"):
                 say("The question is no longer open.")
+            case HookRunning():
+                say(f"The hook {event.label} is running." if event.label else None)
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():
                 pass  # the question is asked elsewhere; the statistics count
+            case ContextAdded():
+                pass  # a notice tells of it
             case _:
                 assert_never(event)
 

@@ -37,8 +37,9 @@ class Verdict(Struct, frozen=True, kw_only=True):
     `grant` says what "allow this kind" would allow, None if that isn't offered; if `grant_key` was allowed
     before, the call runs without a question. `saves` are the commands, and `hosts` the hosts, that can be
     allowed permanently in this workspace. If the call `is_risky`, neither is offered, and no answer may be
-    preselected. `nobody` is the answer if there is no person, "" for the usual one. `try`: the call runs
-    read-only first. If that isn't enough, it is refused if there is a `refusal`, else it asks.
+    preselected. `by_rule`: a rule of the user wants the question. `nobody` is the answer if there is no
+    person, "" for the usual one. `try`: the call runs read-only first. If that isn't enough, it is refused if
+    there is a `refusal`, else it asks.
     """
 
     decision: Literal["allow", "ask", "refuse", "try"]
@@ -52,6 +53,12 @@ class Verdict(Struct, frozen=True, kw_only=True):
     refusal: str = ""
     refused: str = "denied"
     is_risky: bool = False
+    by_rule: bool = False
+
+    @property
+    def may_be_waived(self) -> bool:
+        """Whether a hook of the user may answer in place of the person: not where it always asks."""
+        return self.decision in ("ask", "try") and not (self.is_risky or self.by_rule)
 
     @property
     def for_good(self) -> tuple[Allowance, ...]:
@@ -267,7 +274,15 @@ def _risk(access: Access) -> str:
 def _ruled(access: Access, rule: Rule) -> Verdict:
     question = "Run this command?" if access.kind == "command" else _question(access)
     why = f"your rule {rule.text} says so"
-    return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access))
+    return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access), by_rule=True)
+
+
+def asked_by_hook(access: Access, reason: str) -> Verdict:
+    """The question about a call that would run without one, if a hook wants it."""
+    question = "Run this call?" if access.kind == "nothing" else _question(access)
+    if access.kind == "command":
+        question = "Run this command?"
+    return Verdict(decision="ask", question=question, why=f"a hook asks: {reason}", is_risky=is_risky(access))
 
 
 def _denied(rule: Rule) -> Verdict:

@@ -44,6 +44,7 @@ _ACTS_PAIRS: Final = frozenset(
         ("keen-tui", "settings.toml"),
         ("keen-tui", "allowances.json"),
         ("keen-tui", "trust.json"),
+        ("keen-tui", "hooks.json"),
     }
 )
 _ACTS_FILES: Final = _each(

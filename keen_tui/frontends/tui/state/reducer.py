@@ -15,8 +15,10 @@ from keen_tui.domain.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextAdded,
     ContextMeasured,
     Event,
+    HookRunning,
     HostContacted,
     ImagesAttached,
     MemoryEdited,
@@ -156,6 +158,10 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return _with_images(state, event)
         case SkillCalled():
             return _with_skill(state, event)
+        case ContextAdded():
+            return state  # a notice tells of it
+        case HookRunning():
+            return replace(state, hook=event.label)
         case TurnDone() | TurnIncomplete() | TurnError():
             return turn_ended(_counted(state, event), event)
         case TurnAbandoned():

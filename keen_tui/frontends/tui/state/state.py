@@ -213,6 +213,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     phase_since: float = 0.0
     turn_started_at: float = 0.0
     recovering: int = 0
+    hook: str = ""
+    """The hook that has been running for a while."""
     approval: ApprovalRequested | None = None
     asked: QuestionAsked | None = None
     todos: Todos = Todos()

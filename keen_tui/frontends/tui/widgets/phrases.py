@@ -45,6 +45,8 @@ class Doing(NamedTuple):
 
 def doing(state: UiState, now: float) -> Doing:
     """What the turn is doing; a silence in the middle of a reply is named."""
+    if state.hook:
+        return Doing(f"hook {state.hook}", now - state.phase_since)
     silence = now - state.last_word_at
     if state.phase in ("thinking", "answering") and silence >= QUIET_SECONDS:
         return Doing("no word for", silence, silent=True)

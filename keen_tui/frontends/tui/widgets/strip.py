@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rich.text import Text
 
-from keen_tui.frontends.tui.look.cells import cut_target
+from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import UiState
@@ -85,6 +85,8 @@ class Strip(RowWidget):
     def _words(self) -> tuple[Text, Text]:
         """What runs, and how long the model has been at it where one may begin to wonder."""
         state, look = self._state, self.look
+        if state.hook:
+            return Text(f"hook {cut(state.hook, _TARGET_CELLS, self.glyphs.more)}", look("text")), Text()
         if tool := running_tool(state.live):
             target = cut_target(tool.name, clean(tool.target), _TARGET_CELLS, self.glyphs.more)
             return Text(f"{tool_name(clean(tool.name))} {target}", look("text")), Text()
@@ -96,4 +98,4 @@ class Strip(RowWidget):
 
 def _told(state: UiState) -> tuple[object, ...]:
     """What of a state is told here."""
-    return state.phase, state.turns, len(state.live), state.todos
+    return state.phase, state.turns, len(state.live), state.todos, state.hook

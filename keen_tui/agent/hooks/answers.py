@@ -1,0 +1,126 @@
+"""What hooks answer: by exit code and standard error, or with JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.settings.hooks import HookPoint
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.process.hook_process import BLOCKS, HookRun
+
+_MOST_CONTEXT: Final = 10_000
+"""Characters of a hook's text that the model gets."""
+
+_PLAIN_CONTEXT: Final = ("SessionStart", "UserPromptSubmit")
+"""Events at which output that isn't JSON is context for the model."""
+
+HookRuling = Literal["", "allow", "ask", "deny"]
+
+
+class HookAnswer(Struct, frozen=True, kw_only=True):
+    """What one hook, or all hooks of an event together, want.
+
+    `ruling` is about a call or a permission, `blocks` about everything else; `reason` goes with both.
+    `arguments` replace those of the call, under the names that the hook was given; None changes none.
+    `context` is for the model, `told` are sentences for the user. `ends`: the turn ends, for that reason.
+    """
+
+    ruling: HookRuling = ""
+    blocks: bool = False
+    reason: str = ""
+    arguments: Mapping[str, Any] | None = None
+    context: str = ""
+    told: tuple[str, ...] = ()
+    ends: str | None = None
+
+
+NO_ANSWER: Final = HookAnswer()
+_STRICTNESS: Final[tuple[HookRuling, ...]] = ("", "allow", "ask", "deny")
+
+
+class BadAnswer(Exception):
+    """A hook's output can't be understood; the text says why."""
+
+
+def answer_of(point: HookPoint, run: HookRun) -> HookAnswer:
+    """The answer of a hook that ended with exit code 0 or BLOCKS.
+
+    Raises:
+        BadAnswer: its output begins like JSON, but isn't what hooks answer.
+    """
+    if run.code == BLOCKS:
+        reason = _text(run.errors) or "it gave no reason"
+        return HookAnswer(ruling="deny", blocks=True, reason=reason)
+    output = run.output.strip()
+    if not output.startswith("{"):
+        return HookAnswer(context=_text(output)) if point in _PLAIN_CONTEXT else NO_ANSWER
+    try:
+        given = json.loads(output)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswer(f"its output isn't valid JSON: {error}") from error
+    return _from_json(given)
+
+
+def joined(answers: Iterable[HookAnswer]) -> HookAnswer:
+    """The answers of all hooks of an event: the strictest ruling counts, and the first reason for it."""
+    whole = NO_ANSWER
+    for each in answers:
+        is_stricter = _STRICTNESS.index(each.ruling) > _STRICTNESS.index(whole.ruling)
+        first = each if is_stricter or (each.blocks and not whole.blocks) else whole
+        whole = HookAnswer(
+            ruling=first.ruling if is_stricter else whole.ruling,
+            blocks=whole.blocks or each.blocks,
+            reason=first.reason,
+            arguments=whole.arguments if each.arguments is None else each.arguments,
+            context="\n".join(filter(None, (whole.context, each.context)))[:_MOST_CONTEXT],
+            told=(*whole.told, *each.told),
+            ends=each.ends if whole.ends is None else whole.ends,
+        )
+    return whole
+
+
+def _from_json(given: Mapping[str, Any]) -> HookAnswer:
+    specific = given.get("hookSpecificOutput")
+    specific = specific if isinstance(specific, dict) else {}
+    decision = specific.get("decision")
+    decision = decision if isinstance(decision, dict) else {}
+    ruling = _ruling(specific.get("permissionDecision") or decision.get("behavior") or given.get("decision"))
+    reasons = (specific.get("permissionDecisionReason"), decision.get("message"), given.get("reason"))
+    arguments = specific.get("updatedInput", decision.get("updatedInput"))
+    if arguments is not None and not isinstance(arguments, dict):
+        raise BadAnswer("updatedInput must be an object")
+    message = _text(given.get("systemMessage"))
+    goes_on = given.get("continue") is not False
+    return HookAnswer(
+        ruling=ruling,
+        blocks=given.get("decision") == "block",
+        reason=next(filter(None, map(_text, reasons)), "it gave no reason"),
+        arguments=arguments,
+        context=_text(specific.get("additionalContext")),
+        told=(message,) if message else (),
+        ends=None if goes_on else _text(given.get("stopReason")) or "it gave no reason",
+    )
+
+
+def _ruling(word: object) -> HookRuling:
+    """`approve` and `block` are the older words for a decision about a call."""
+    match word:
+        case "allow" | "approve":
+            return "allow"
+        case "deny" | "block":
+            return "deny"
+        case "ask":
+            return "ask"
+        case None | "defer":
+            return ""
+        case _:
+            raise BadAnswer(f"{word!r} isn't a decision: allow, ask, deny or block")
+
+
+def _text(value: object) -> str:
+    """A text from a hook, safe to show and to send."""
+    return clean(value, newlines=True).strip()[:_MOST_CONTEXT] if isinstance(value, str) else ""

@@ -1,0 +1,254 @@
+"""The hooks of a session: what they are given at each event, and what their answers mean."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from msgspec.structs import replace
+
+from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
+from keen_tui.agent.hooks.hook_runner import HookRunner, Programs
+from keen_tui.agent.hooks.tool_names import UsualCall, own_arguments, usual_call
+from keen_tui.agent.jobs import BackgroundJobs
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.events import (
+    ApprovalRequested,
+    Event,
+    MessageTakenBack,
+    Notice,
+    QuestionAsked,
+    TurnAbandoned,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.settings.hooks import Hook, HookPoint
+
+SessionSource = Literal["startup", "resume", "clear"]
+"""Why a session begins: with the program, as a saved one, or as a new one in place of another."""
+
+SessionEnd = Literal["clear", "resume", "other"]
+"""Why a session ends: a new one or a saved one replaces it, or the program ends."""
+
+END_SECONDS: Final = 10.0
+"""Seconds that the end of the program waits for hooks."""
+
+_MODES: Final[dict[Mode, str]] = {
+    "ask": "default",
+    "auto-edit": "acceptEdits",
+    "plan": "plan",
+    "auto": "bypassPermissions",
+}
+
+
+class SessionHooks:
+    """Runs a session's hooks at its events.
+
+    Args:
+        runner: runs the hooks of an event.
+        workspace: the root folder.
+        publish: where notices go.
+        mode: the permission mode of now.
+        background: for hooks that nobody waits for.
+
+    `wants_end` is the reason if a hook wants the running turn to end.
+    """
+
+    def __init__(
+        self,
+        runner: HookRunner,
+        workspace: Path,
+        publish: Callable[[Event], None],
+        mode: Callable[[], Mode],
+        background: BackgroundJobs,
+    ) -> None:
+        self.wants_end: str | None = None
+        self._session_id = ""
+        self._transcript = ""
+        self._runner = runner
+        self._workspace = workspace
+        self._publish = publish
+        self._mode = mode
+        self._background = background
+        self._beginning: asyncio.Future[HookAnswer] | None = None
+
+    @property
+    def session_context(self) -> str:
+        """What hooks added at the session's start, for its system prompt; "" for nothing."""
+        beginning = self._beginning
+        if beginning is None or not beginning.done() or beginning.cancelled():
+            return ""
+        return beginning.result().context
+
+    def switch(self, session_id: str, transcript: str, model: str, *, is_new: bool) -> None:
+        """Another session is open, the first one or one in place of another: run the hooks for the end of
+        that one and for the start of this one. `begun` waits for the latter."""
+        source: SessionSource = ("clear" if self._session_id else "startup") if is_new else "resume"
+        if self._session_id:
+            self._background.add(_unheard(self._end("clear" if is_new else "resume")))
+        self._session_id, self._transcript, self._beginning = session_id, transcript, None
+        if self._runner.has("SessionStart", source):
+            asked = self._ask("SessionStart", 0, (source,), {"source": source, "model": model})
+            self._beginning = asyncio.ensure_future(asked)
+
+    async def begun(self) -> None:
+        """Wait until the hooks for the session's start have ended."""
+        if self._beginning:
+            await asyncio.wait({self._beginning})
+
+    async def close(self) -> None:
+        """Run the hooks for the end of the program, for at most END_SECONDS, and end those that nobody waits
+        for."""
+        if self._session_id:
+            await self._end("other")
+        await self._background.cancel()
+
+    def _end(self, reason: SessionEnd) -> Awaitable[HookAnswer]:
+        if self._beginning and not self._beginning.done():
+            self._beginning.cancel()
+        return self._ask("SessionEnd", 0, (reason,), {"reason": reason}, most_seconds=END_SECONDS)
+
+    async def before_prompt(self, turn: int, text: str) -> HookAnswer:
+        """The hooks' answer to a message of the user: it may be blocked, or get context."""
+        return await self._ask("UserPromptSubmit", turn, (), {"prompt": text})
+
+    async def before_call(self, turn: int, call: ToolCall) -> HookAnswer:
+        """The hooks' answer to a tool call. `arguments` have the tool's own names."""
+        return await self._about_call("PreToolUse", turn, call, {})
+
+    async def permission(self, turn: int, call: ToolCall) -> HookAnswer:
+        """The hooks' answer to the question whether a call may run; the ruling "" leaves it to the person."""
+        return await self._about_call("PermissionRequest", turn, call, {})
+
+    async def after_call(self, turn: int, call: ToolCall, result: ToolResult) -> HookAnswer:
+        """The hooks' answer to the result of a call: the reason of a block and context go to the model."""
+        response: dict[str, Any] = {"success": result.outcome == "done", "output": result.text}
+        if result.exit_code is not None:
+            response |= {"stdout": result.text, "stderr": "", "exitCode": result.exit_code}
+        if path := usual_call(call, self._workspace).path:
+            response["filePath"] = path
+        return await self._about_call("PostToolUse", turn, call, {"tool_response": response})
+
+    def follows(self, call: ToolCall) -> bool:
+        """Whether hooks run after that call."""
+        usual = usual_call(call, self._workspace)
+        return self._runner.has("PostToolUse", usual.name, call.name, call=usual)
+
+    async def before_stop(self, turn: int, text: str, *, goes_on: bool) -> HookAnswer:
+        """The hooks' answer to the end of a turn with the reply `text`: a block keeps it going. `goes_on`: a
+        hook has done so before."""
+        given = {"stop_hook_active": goes_on, "last_assistant_message": text}
+        return await self._ask("Stop", turn, (), given)
+
+    async def before_compaction(self, focus: str, *, automatic: bool) -> HookAnswer:
+        """The hooks' answer to a compaction, which they may block."""
+        trigger = "auto" if automatic else "manual"
+        return await self._ask(
+            "PreCompact", 0, (trigger,), {"trigger": trigger, "custom_instructions": focus}
+        )
+
+    def note(self, event: Event) -> None:
+        """Run the hooks for an event that they only watch."""
+        match event:
+            case TurnStarted():
+                self.wants_end = None
+                if event.attempt > 1:
+                    self._watch(
+                        "TurnRetried", event.turn, {"attempt": event.attempt, "kept_calls": event.recovering}
+                    )
+            case ApprovalRequested(question=question):
+                self._notify(event.turn, "permission_prompt", question)
+            case QuestionAsked(question=question):
+                self._notify(event.turn, "elicitation_dialog", question)
+            case TurnIncomplete(turn=turn):
+                kept = {"reason": event.reason, "detail": event.detail, "attempt": event.attempt}
+                kept |= {
+                    "kept_calls": event.calls,
+                    "trace_bytes": event.trace_bytes,
+                    "seconds": event.seconds,
+                }
+                kept |= {"files_changed": list(event.turn_memory.files_changed)}
+                self._watch("TurnIncomplete", turn, kept)
+            case TurnAbandoned(turn=turn):
+                files = list(event.turn_memory.files_changed)
+                self._watch("TurnDiscarded", turn, {"trace_bytes": event.trace_bytes, "files_changed": files})
+            case MessageTakenBack(turn=turn):
+                self._watch("TurnDiscarded", turn, {"trace_bytes": 0, "files_changed": []})
+            case _:
+                pass
+
+    def _notify(self, turn: int, kind: str, message: str) -> None:
+        given = {"message": message, "title": "Keen TUI", "notification_type": kind}
+        if self._runner.has("Notification", kind):
+            self._background.add(_unheard(self._ask("Notification", turn, (kind,), given)))
+
+    def _watch(self, point: HookPoint, turn: int, given: dict[str, Any]) -> None:
+        if self._runner.has(point):
+            self._background.add(_unheard(self._ask(point, turn, (), {"turn": turn, **given})))
+
+    async def _about_call(
+        self, point: HookPoint, turn: int, call: ToolCall, given: dict[str, Any]
+    ) -> HookAnswer:
+        usual = usual_call(call, self._workspace)
+        about = {"tool_name": usual.name, "tool_input": usual.arguments, "tool_use_id": call.id}
+        answer = await self._ask(point, turn, (usual.name, call.name), {**about, **given}, call=usual)
+        if answer.arguments is None:
+            return answer
+        return replace(answer, arguments=own_arguments(call.name, answer.arguments))
+
+    def _ask(
+        self,
+        point: HookPoint,
+        turn: int,
+        names: tuple[str, ...],
+        given: dict[str, Any],
+        *,
+        call: UsualCall | None = None,
+        most_seconds: float | None = None,
+    ) -> Awaitable[HookAnswer]:
+        """The answer of the hooks; what they are given is of this moment."""
+        if not self._runner.has(point, *names, call=call):
+            return _nobody()
+        common = {
+            "session_id": self._session_id,
+            "transcript_path": self._transcript,
+            "cwd": str(self._workspace),
+            "permission_mode": _MODES[self._mode()],
+            "hook_event_name": point,
+        }
+        asked = self._runner.run(
+            point, names, {**common, **given}, turn, call=call, most_seconds=most_seconds
+        )
+        return self._heard(asked, turn)
+
+    async def _heard(self, asked: Awaitable[HookAnswer], turn: int) -> HookAnswer:
+        answer = await asked
+        for sentence in answer.told:
+            self._publish(Notice(turn=turn, text=sentence))
+        if answer.ends is not None:
+            self.wants_end = answer.ends
+        return answer
+
+
+def session_hooks(
+    hooks: Sequence[Hook],
+    programs: Programs | None,
+    workspace: Path,
+    publish: Callable[[Event], None],
+    mode: Callable[[], Mode],
+) -> SessionHooks:
+    """The hooks of a session. `programs` runs their commands; None: no hook runs."""
+    background = BackgroundJobs()
+    runner = HookRunner(hooks, programs, workspace, publish, background)
+    return SessionHooks(runner, workspace, publish, mode, background)
+
+
+async def _nobody() -> HookAnswer:
+    return NO_ANSWER
+
+
+async def _unheard(asked: Awaitable[HookAnswer]) -> None:
+    await asked

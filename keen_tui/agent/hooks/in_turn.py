@@ -1,0 +1,52 @@
+"""What hooks add to a turn: to the user's message, and to results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from keen_tui.agent.hooks.answers import HookAnswer
+from keen_tui.agent.turn.turn_setup import TurnSetup
+from keen_tui.domain.events import ContextAdded, Notice
+from keen_tui.domain.messages import Message, ToolResult
+from keen_tui.memory.rendering import fenced
+from keen_tui.text.units import first_line, size
+
+
+def add_context(turn: int, text: str, setup: TurnSetup) -> None:
+    """Add a hook's text to the newest message of the user in that turn, and say so."""
+    if text:
+        setup.publish(ContextAdded(turn=turn, text=text))
+        setup.publish(Notice(turn=turn, text=f"A hook added {size(len(text.encode()))} to this message."))
+
+
+async def admitted(messages: Sequence[Message], setup: TurnSetup) -> list[Message]:
+    """The steering messages that hooks let through, with the context that they add. The user is told of the
+    others."""
+    passed = []
+    for message in messages:
+        answer = await setup.hooks.before_prompt(message.turn, message.text)
+        if answer.blocks:
+            words = first_line(message.text)
+            sentence = f"A hook blocked your message {words!r}, so it wasn't sent: {answer.reason}"
+            setup.publish(Notice(turn=message.turn, text=sentence))
+        else:
+            passed.append(replace(message, context=answer.context))
+    return passed
+
+
+def denied_by_hook(answer: HookAnswer) -> ToolResult:
+    """The result of a call that a hook denied."""
+    text = f"A hook of the user denied this call and says: {answer.reason}"
+    return ToolResult(text=text, summary="denied by a hook", is_error=True, denied=True, ran=False)
+
+
+def with_answer(result: ToolResult, answer: HookAnswer) -> ToolResult:
+    """The result with what hooks say after the call."""
+    said = [
+        f"[a hook of the user says after this call]\n{fenced(text)}"
+        for text in (answer.reason if answer.blocks else "", answer.context)
+        if text
+    ]
+    return replace(result, text="\n".join((result.text, *said))) if said else result

