@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from keen_tui.tools.builtin.propose_plan import ProposePlan
 from keen_tui.tools.builtin.read_file import ReadFile
 from keen_tui.tools.builtin.recall import Recall
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
-from keen_tui.tools.builtin.web_fetch import WebFetch
+from keen_tui.tools.builtin.web_fetch import WebFetch, page_fetcher
 from keen_tui.tools.builtin.write_file import WriteFile
 from keen_tui.tools.earlier import EarlierTurns
 from keen_tui.tools.files.workspace import Workspace
@@ -38,7 +38,6 @@ from keen_tui.tools.process.user_command import OwnCommands
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search.search import Searcher
-from keen_tui.tools.web.fetching import Fetcher
 from keen_tui.tools.work_tree.watch import CommandWatch
 
 if TYPE_CHECKING:
@@ -212,7 +211,7 @@ def build_toolbox(
             TodoWrite(todos),
             ProposePlan(),
             Recall(workspace, searcher, earlier),
-            WebFetch(workspace, Fetcher(network.internet), keys),
+            WebFetch(workspace, partial(page_fetcher, network.internet), keys),
             *skill_tools,
         ),
         sandbox,

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from keen_tui.tools.network.addresses import Internet, Streams, connected
-from keen_tui.tools.web.fetching import Fetcher, FetchLimits
+from keen_tui.tools.web.fetching import Fetcher
+from keen_tui.tools.web.limits import FetchLimits
 from tests.support.networks import ELSEWHERE, Names
 
 Answering = Callable[[asyncio.StreamWriter], Awaitable[None]]

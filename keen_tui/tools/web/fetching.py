@@ -17,6 +17,7 @@ from keen_tui.text.units import size
 from keen_tui.tools.network.addresses import INTERNET, Internet
 from keen_tui.tools.network.reaching import NotReached
 from keen_tui.tools.web.content_type import ContentType
+from keen_tui.tools.web.limits import FetchLimits
 from keen_tui.tools.web.unpacking import ENCODINGS, Unpacked
 from keen_tui.tools.web.web_address import WebAddress
 
@@ -32,16 +33,6 @@ _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 
 Progress = Callable[[int], None]
 """Called with the bytes that have arrived so far."""
-
-
-class FetchLimits(Struct, frozen=True, kw_only=True):
-    """What one fetch may take: bytes of the unpacked page, seconds in all, redirects, and seconds for turning
-    HTML into text."""
-
-    bytes: int = 5_000_000
-    seconds: float = 20.0
-    redirects: int = 5
-    text_seconds: float = 20.0
 
 
 class FetchedPage(Struct, frozen=True, kw_only=True):

@@ -15,9 +15,10 @@ from keen_tui.domain.display import PageDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import PageRead, ToolResult
 from keen_tui.text.hosts import Host
-from keen_tui.tools.builtin.web_fetch import MOST_CHARACTERS, WebFetch
+from keen_tui.tools.builtin.web_fetch import WebFetch
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.web.fetching import Fetcher, FetchLimits
+from keen_tui.tools.web.fetching import Fetcher
+from keen_tui.tools.web.limits import MOST_CHARACTERS, FetchLimits
 from keen_tui.tools.web.progress import DownloadProgress
 from keen_tui.tools.web.web_address import web_address
 from tests.support.loop_clock import LoopClock
@@ -46,7 +47,7 @@ async def server() -> AsyncIterator[WebServer]:
 
 
 def tool(fetcher: Fetcher, root: Path, **keys: str) -> WebFetch:
-    return WebFetch(Workspace(root), fetcher, keys.values)
+    return WebFetch(Workspace(root), lambda: fetcher, keys.values)
 
 
 async def read(fetcher: Fetcher, root: Path, url: str) -> ToolResult:
@@ -397,7 +398,7 @@ async def test_a_long_page_is_whole_on_the_disk(server: WebServer, tmp_path: Pat
     words = "".join(f"line {number}\n" for number in range(10_000))
     server.pages["/"] = answer(words.encode())
     backup = OutputFolder(tmp_path)
-    fetch = WebFetch(Workspace(tmp_path, backup), server.fetcher())  # type: ignore[arg-type]
+    fetch = WebFetch(Workspace(tmp_path, backup), server.fetcher)  # type: ignore[arg-type]
     result = await (await fetch.prepare({"url": f"http://{HOST}/"})).run(lambda *_: None)
     assert len(result.text) < MOST_CHARACTERS + 1_000
     last, note = result.text.splitlines()[-3:-1]

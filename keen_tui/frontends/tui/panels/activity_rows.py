@@ -82,11 +82,12 @@ class ActivityRows(PanelStyle, frozen=True):
     def _call(self, block: ToolBlock) -> Text:
         look, glyphs = self.look, self.glyphs
         elapsed = duration(self.now - block.started_at, running=True)
+        took = duration(block.seconds) if block.seconds else ""
         not_done = Text(not_done_words(block.result) if block.result else "", look("dim"))
         mark, right = {
             "running": (self.dot, Text(elapsed, look("accent"))),
             "asks": (Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))),
-            "done": (Text(glyphs.done, look("ok")), Text(duration(block.seconds), look("dim"))),
+            "done": (Text(glyphs.done, look("ok")), Text(took, look("dim"))),
             "failed": (Text(glyphs.failed, look("fail")), Text(_failure(block), look("fail"))),
             "denied": (Text(glyphs.none, look("dim")), not_done),
             "stopped": (Text(glyphs.stopped, look("dim")), not_done),

@@ -166,10 +166,11 @@ def _right(block: ToolBlock, context: BlockContext) -> list[Segment]:
 
 
 def call_time(block: ToolBlock, now: float) -> str:
-    """How long a call took, or has been running; "" if it never ran."""
+    """How long a call took, or has been running; "" if it never ran, or nobody knows."""
     if block.status == "running":
         return duration(now - block.started_at, running=True)
-    return duration(block.seconds) if block.status in ("done", "failed", "stopped") else ""
+    is_known = block.seconds and block.status in ("done", "failed", "stopped")
+    return duration(block.seconds) if is_known else ""
 
 
 def contact_words(contacts: Sequence[HostContacted]) -> str:
