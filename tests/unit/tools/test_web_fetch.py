@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import ssl
+import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.web.fetching import Fetcher
 from keen_tui.tools.web.limits import MOST_CHARACTERS, FetchLimits
 from keen_tui.tools.web.progress import DownloadProgress
+from keen_tui.tools.web.unpacking import Unpacked
 from keen_tui.tools.web.web_address import web_address
 from tests.support.loop_clock import LoopClock
 from tests.support.networks import ELSEWHERE
@@ -326,6 +328,17 @@ async def test_a_bomb_is_unpacked_up_to_the_limit(server: WebServer, encoding: s
     assert isinstance(result.display, PageDisplay)
     assert result.display.bytes == 1_000_000
     assert "the rest is missing" in result.text
+
+
+def test_a_bomb_takes_no_memory() -> None:
+    packed, unpacked = gzip.compress(bytes(50_000_000)), Unpacked("gzip", 1_000_000)
+    tracemalloc.start()
+    try:
+        unpacked.feed(packed)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+    assert unpacked.is_full
 
 
 async def test_a_packed_page_is_unpacked(server: WebServer) -> None:
