@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings")
+_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings", "mcp")
 """Commands that print and end."""
 
 
@@ -130,7 +130,7 @@ def _require_folder() -> None:
 def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
     """Whether there is something to talk about, and a person at both ends. Textual draws on standard error;
     line by line, output may go anywhere."""
-    if "prompt" in given or given["words"][:1] in ([command] for command in _WITHOUT_SCREEN):
+    if "prompt" in given or (given["words"] and given["words"][0] in _WITHOUT_SCREEN):
         return False
     ends = (sys.stdin,) if is_plain else (sys.stdin, sys.stdout, sys.stderr)
     return all(stream.isatty() for stream in ends)

@@ -78,6 +78,10 @@ def _report(error: Exception) -> str:
 
 def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     command = command_of(given)
+    if command == "mcp":
+        from keen_tui.subcommands import mcp
+
+        return mcp.run(given["words"][1:], os.environ, sys.stdout, sys.stderr)
     is_work = "prompt" in given or (talks and "demo" not in given and command != "replay")
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
     if talks:
@@ -87,13 +91,13 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     if problem:
         print(f"! {clean(problem)}", file=sys.stderr)
     if command == "sessions":
-        from keen_tui import session_cli
+        from keen_tui.subcommands import sessions
 
-        return session_cli.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+        return sessions.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
     if command == "usage":
-        from keen_tui import session_cli
+        from keen_tui.subcommands import sessions
 
-        return session_cli.usage(given.get("days", 30), os.environ, sys.stdout, as_json="json" in given)
+        return sessions.usage(given.get("days", 30), os.environ, sys.stdout, as_json="json" in given)
     if command == "eval":
         from keen_tui.evaluation.command import evaluate
 
@@ -105,10 +109,10 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         print(f"{clean(str(file))}{'' if is_new else '   (it was there already and stays as it is)'}")
         return 0
     if command == "export":
-        from keen_tui import session_cli
+        from keen_tui.subcommands import sessions
 
         format, file = given.get("format", ""), given.get("out", "")
-        return session_cli.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
+        return sessions.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
     if "demo" in given:
         return _tour_as_text(settings, given.get("pace", 0.0))
     if command == "replay":
@@ -144,7 +148,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.frontends.headless.run import run_prompt
     from keen_tui.frontends.headless.standard_input import read_prompt, with_data
     from keen_tui.providers.registry import build_provider
-    from keen_tui.session_cli import asked_for
+    from keen_tui.subcommands.sessions import asked_for
     from keen_tui.tools.orphans.question import sentences
     from keen_tui.tools.orphans.records import FOLDER, left_running
     from keen_tui.wiring import build_chooser, build_saved_session, build_store

@@ -13,12 +13,12 @@ from keen_tui.frontends.shared.commands import BUILT_IN
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
-from keen_tui.session_cli import asked_for
 from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
+from keen_tui.subcommands.sessions import asked_for
 from keen_tui.system.paths import data_folder
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules

@@ -64,6 +64,67 @@ def _changed(text: str, changes: Mapping[str, Any], file: Path) -> str:
         raise ConfigError(f"{file} can't be changed: {error}.") from error
 
 
+def put_server(name: str, entry: Mapping[str, Any], environ: Mapping[str, str]) -> Path:
+    """Write an MCP server to the user's file; gives the file. Raises ConfigError: there is one of that name,
+    the entry is wrong, or the file can't be read or written."""
+    file = settings_file(environ).resolve()
+    if name in servers_in(read_settings(file), file):
+        raise ConfigError(
+            f"{file} has an MCP server {name} already. Remove it first: keen-tui mcp remove {name}"
+        )
+    text = _with_server(text_of(file) if file.exists() else "", name, entry, file)
+    settings_of_file(tomllib.loads(text), file)
+    _write(file, text)
+    return file
+
+
+def remove_server(name: str, environ: Mapping[str, str]) -> Path:
+    """Take an MCP server out of the user's file; gives the file. Raises ConfigError: there is none of that
+    name, or the file can't be read or written."""
+    file = settings_file(environ).resolve()
+    written = read_settings(file)
+    servers = servers_in(written, file)
+    if name not in servers:
+        raise ConfigError(f"{file} has no MCP server {name}.")
+    text = _with_server(text_of(file), name, None, file)
+    left = {each: entry for each, entry in servers.items() if each != name}
+    if {**tomllib.loads(text), "mcp_servers": left} != {**written, "mcp_servers": left}:
+        raise ConfigError(f"{file} can't be changed. Remove [mcp_servers.{name}] in it with your editor.")
+    _write(file, text)
+    return file
+
+
+def servers_in(written: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    """The tables of MCP servers in what the user's file says. Raises ConfigError: they are no tables."""
+    servers = written.get("mcp_servers", {})
+    if not isinstance(servers, dict):
+        raise ConfigError(f"{file}: mcp_servers must be a table, [mcp_servers.NAME].")
+    return servers
+
+
+def _with_server(text: str, name: str, entry: Mapping[str, Any] | None, file: Path) -> str:
+    """The text with this MCP server, or without it. Raises ConfigError: it can't be understood."""
+    import tomlkit  # noqa: PLC0415 - only when something is written
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    try:
+        document = tomlkit.parse(text)
+        if entry is None:
+            cast(MutableMapping[str, Any], document["mcp_servers"]).pop(name)
+            return tomlkit.dumps(document)
+        if "mcp_servers" not in document:
+            document["mcp_servers"] = tomlkit.table(is_super_table=True)
+        table = tomlkit.table()
+        for field, value in entry.items():
+            inline = tomlkit.inline_table()
+            inline.update(value if isinstance(value, Mapping) else {})
+            table[field] = inline if isinstance(value, Mapping) else value
+        cast(MutableMapping[str, Any], document["mcp_servers"])[name] = table
+        return tomlkit.dumps(document)
+    except (TOMLKitError, TypeError, KeyError) as error:
+        raise ConfigError(f"{file} can't be changed: {error}.") from error
+
+
 def write_defaults(environ: Mapping[str, str]) -> tuple[Path, bool]:
     """The user's file, and whether it was written just now: it then explains every setting and sets none.
 

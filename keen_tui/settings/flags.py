@@ -20,6 +20,7 @@ SUBJECTS = {
     "export": "one session id",
     "replay": "one file",
     "eval": "folders or names of tasks",
+    "mcp": "add, list, remove, login or logout",
 }
 """The commands, and what stands behind them."""
 
@@ -68,6 +69,8 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     Raises:
         ConfigError: an unknown flag or command, a wrong value, flags that don't go together.
     """
+    if argv[:1] == ["mcp"]:
+        return {"words": list(argv)}  # it has flags of its own: subcommands/mcp_flags.py
     given = vars(parser().parse_args(argv))
     command = command_of(given)
     if command and command not in SUBJECTS:
@@ -258,6 +261,8 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
+    if command == "mcp":
+        raise ConfigError("mcp comes first: keen-tui mcp list. See keen-tui mcp --help.")
     if command not in ("", "eval") and len(given["words"]) - 1 != (SUBJECTS[command] != "no arguments"):
         raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")
     for flag, owners in BELONGS.items():

@@ -43,8 +43,13 @@ def known_keys() -> frozenset[str]:
 def keep_secrets_of(environ: Mapping[str, str]) -> None:
     """The values of variables whose names say that they hold secrets."""
     for name, value in environ.items():
-        if any(word in name.upper() for word in _SECRET_WORDS):
+        if holds_secret(name):
             keep_secret(value)
+
+
+def holds_secret(name: str) -> bool:
+    """Whether the name of a variable or header says that it holds a secret."""
+    return any(word in name.upper() for word in _SECRET_WORDS)
 
 
 @cache

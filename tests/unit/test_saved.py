@@ -6,8 +6,8 @@ import io
 import os
 from pathlib import Path
 
-from keen_tui import session_cli
 from keen_tui.storage.records import Header, event_line, header_line
+from keen_tui.subcommands import sessions
 from keen_tui.wiring import build_store
 from tests.support.session_files import AT, done, started
 
@@ -33,7 +33,7 @@ def test_nothing_in_a_session_file_reaches_the_terminal_but_as_text(tmp_path: Pa
     home = tmp_path / "home"
     session_of(home, tmp_path, named=f"/w{ESCAPES}", title=f"fix{ESCAPES}")
     received, out = printed()
-    assert session_cli.list_sessions(None, {"KEEN_HOME": str(home)}, out) == 0
+    assert sessions.list_sessions(None, {"KEEN_HOME": str(home)}, out) == 0
     (line,) = received.getvalue().decode().splitlines()
     assert "   fix" in line and "   /w" in line
     assert not set(line) & {"\x1b", "\x07", "\x9b", "\u202e"}
@@ -44,6 +44,6 @@ def test_a_folder_whose_name_is_no_text_can_be_exported_into(tmp_path: Path) -> 
     odd.mkdir()
     session_id = session_of(home, odd, named=str(odd), title="fix")
     received, out = printed()
-    assert session_cli.export(session_id, "", "", odd, {"KEEN_HOME": str(home)}, out) == 0
+    assert sessions.export(session_id, "", "", odd, {"KEEN_HOME": str(home)}, out) == 0
     assert (odd / f"keen-{session_id}.md").is_file()
     assert b"\x1b" not in received.getvalue()

@@ -15,7 +15,7 @@ from tests.support.session_files import turn, write_session
 OPENED = """
 import sys
 from pathlib import Path
-from keen_tui.session_cli import asked_for
+from keen_tui.subcommands.sessions import asked_for
 from keen_tui.storage.sessions import SessionStore
 opened = []
 sys.addaudithook(lambda event, facts: opened.append(str(facts[0])) if event == "open" else None)

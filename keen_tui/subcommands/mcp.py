@@ -1,0 +1,180 @@
+"""`keen-tui mcp`: adding, removing and listing MCP servers, and signing in to them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from keen_tui.domain.errors import ConfigError, KeenError, ServerFailed
+from keen_tui.settings.config import read_settings
+from keen_tui.settings.file import put_server, remove_server, servers_in
+from keen_tui.settings.load import load_all
+from keen_tui.settings.mcp_entries import Servers, joined_servers
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.project import trusted_project
+from keen_tui.subcommands.mcp_flags import Wanted, wanted
+from keen_tui.system.browser import open_in_browser
+from keen_tui.system.paths import home_folder, settings_file
+from keen_tui.text.redaction import holds_secret
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.mcp.sign_ins import SignIns
+from keen_tui.tools.permissions.rule_check import check_rules
+from keen_tui.wiring import key_variables
+
+_LOGIN: Final = "keen_tui.tools.mcp.login"
+_LONGEST_LINE: Final = 100_000
+
+
+def run(words: Sequence[str], environ: Mapping[str, str], out: TextIO, errors: TextIO) -> int:
+    """Do what the words after `keen-tui mcp` say; returns the exit code.
+
+    Raises:
+        KeenError: what can't be done, as a sentence for the user.
+    """
+    asked = wanted(words)
+    match asked.action:
+        case "add":
+            _add(asked, environ, out)
+        case "remove":
+            _remove(asked.name, environ, out)
+        case "login":
+            _log_in(_server(asked.name, environ), environ, out)
+        case "logout":
+            _log_out(_server(asked.name, environ), environ, out)
+    return 0
+
+
+def _add(asked: Wanted, environ: Mapping[str, str], out: TextIO) -> None:
+    file = put_server(asked.name, asked.entry, environ)
+    print(clean(f"Added {asked.name} to {file}."), file=out)
+    for name in _written_secrets(asked.entry):
+        advice = "To keep it out, put it into a variable of your environment and write ${VARIABLE} instead."
+        print(clean(f"The value of {name} can be read in that file. {advice}"), file=out)
+
+
+def _written_secrets(entry: Mapping[str, Any]) -> list[str]:
+    """The variables and headers whose values are written out."""
+    values = {**entry.get("env", {}), **entry.get("headers", {})}
+    return [name for name, value in values.items() if holds_secret(name) and "${" not in value]
+
+
+def _remove(name: str, environ: Mapping[str, str], out: TextIO) -> None:
+    file = settings_file(environ)
+    entry = servers_in(read_settings(file), file).get(name)
+    file = remove_server(name, environ)
+    print(clean(f"Removed {name} from {file}."), file=out)
+    url = entry.get("url") if isinstance(entry, Mapping) else None
+    if isinstance(url, str) and SignIns(home_folder(environ)).forget(url):
+        print("Its sign-in is forgotten, too.", file=out)
+
+
+def _log_in(server: McpServer, environ: Mapping[str, str], out: TextIO) -> None:
+    _require_address(server)
+    try:
+        login = importlib.import_module(_LOGIN)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("keen_tui"):
+            raise
+        raise ConfigError(
+            "MCP servers need the package mcp: install keen-tui[mcp], for example with "
+            "pip install 'keen-tui[mcp]'."
+        ) from None
+    pasting = _Pasting(out)
+
+    def show(url: str) -> None:
+        how = (
+            "Your browser should open now. If it doesn't, open this address:"
+            if open_in_browser(url, environ)
+            else "Open this address in your browser:"
+        )
+        print(f"{how}\n\n{url}\n\n{_IF_REMOTE}", file=out, flush=True)
+
+    signing = login.sign_in(server, SignIns(home_folder(environ)), show, pasting.line)
+    try:
+        where = asyncio.run(signing)
+    except ServerFailed as error:
+        raise KeenError(clean(f"You aren't signed in to {server.name}: {error}.")) from error
+    print(clean(f"Signed in to {server.name}. The sign-in is kept in {where}."), file=out)
+
+
+_IF_REMOTE: Final = """\
+If the browser runs on another machine, the sign-in ends on a page that it can't
+load. Copy the address of that page, paste it here and press enter."""
+
+
+class _Pasting:
+    """Reads what the user pastes into the terminal, while other things go on."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._read = b""
+        self._is_first = True
+
+    async def line(self) -> str:
+        """The next line. Raises EOFError: there is none."""
+        if not self._is_first:
+            print("That isn't the address. Copy all of it, paste it here and press enter.", file=self._out)
+            self._out.flush()
+        self._is_first = False
+        while b"\n" not in self._read:
+            self._read += await self._piece()
+            if len(self._read) > _LONGEST_LINE:
+                raise EOFError
+        line, _, self._read = self._read.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+    async def _piece(self) -> bytes:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        try:
+            descriptor = sys.stdin.fileno()
+            loop.add_reader(descriptor, ready.set)
+        except (OSError, ValueError):  # a file, or nothing
+            raise EOFError from None
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(descriptor)
+        piece = os.read(descriptor, _LONGEST_LINE)
+        if not piece:
+            raise EOFError
+        return piece
+
+
+def _log_out(server: McpServer, environ: Mapping[str, str], out: TextIO) -> None:
+    _require_address(server)
+    was_there = SignIns(home_folder(environ)).forget(server.url)
+    said = f"Signed out of {server.name}." if was_there else f"You weren't signed in to {server.name}."
+    print(clean(said), file=out)
+
+
+def _require_address(server: McpServer) -> None:
+    """Raises ConfigError for a server that is a program."""
+    if not server.url:
+        raise ConfigError(f"{server.name} is a program: only servers with an address have a sign-in.")
+
+
+def _server(name: str, environ: Mapping[str, str]) -> McpServer:
+    """The server of that name, with its variables put in. Raises ConfigError: there is none that is used."""
+    servers, _ = _servers_here(environ)
+    for server in servers.found:
+        if server.name == name:
+            return server
+    why = next((problem for problem in servers.problems if f" {name} " in problem), "")
+    raise ConfigError(why or f"There is no MCP server {name} here. keen-tui mcp list shows all.")
+
+
+def _servers_here(environ: Mapping[str, str]) -> tuple[Servers, str]:
+    """The servers that are used in the current folder, and why a project's are not, as a sentence; "" where
+    there is nothing to say."""
+    folder = Path.cwd()
+    settings, problem = load_all({"words": []}, environ, folder, check_rules)
+    project = trusted_project(folder, environ, check_rules)
+    brought = project.servers.found if project else ()
+    servers = joined_servers(settings.mcp_servers, brought, environ, lambda: key_variables(settings, environ))
+    return servers, problem

@@ -1,0 +1,129 @@
+"""The command line of `keen-tui mcp`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import ConfigError
+
+HELP: Final = """\
+MCP servers: programs and addresses that give the model more tools.
+
+  keen-tui mcp add NAME -- COMMAND [ARG ...]
+                          add a server that is a program
+  keen-tui mcp add NAME --url URL
+                          add a server at an address
+  keen-tui mcp list       list the servers used in this folder, and try each
+  keen-tui mcp remove NAME
+                          remove a server, and forget its sign-in
+  keen-tui mcp login NAME
+                          sign in to a server, in your browser
+  keen-tui mcp logout NAME
+                          forget the sign-in
+
+With add
+  -e, --env NAME=VALUE    a variable for the program (can be repeated)
+  --cwd FOLDER            the folder that it runs in (default: the workspace)
+  --sandbox               run it in the sandbox
+  -H, --header 'NAME: VALUE'
+                          a header for the address (can be repeated)
+  -t, --transport TYPE    stdio, http or sse (for old servers)
+
+Servers are written to your settings. In values, ${NAME} stands for a variable
+of your environment; keep tokens in variables.
+
+  keen-tui mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  keen-tui mcp add github --url https://api.githubcopilot.com/mcp/ \\
+      --header 'Authorization: Bearer ${GITHUB_TOKEN}'
+"""
+
+ACTIONS: Final = ("add", "list", "remove", "login", "logout")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What was asked for: the action, the server's name, and for `add` the entry of the settings."""
+
+    action: str
+    name: str = ""
+    entry: dict[str, Any] = {}
+
+
+class _Parser(argparse.ArgumentParser):
+    def format_help(self) -> str:
+        return HELP
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. See keen-tui mcp --help.")
+
+
+def wanted(words: Sequence[str]) -> Wanted:
+    """What these words after `keen-tui mcp` ask for.
+
+    Raises:
+        ConfigError: they ask for nothing that there is. SystemExit: they asked for help, which is printed.
+    """
+    before, command = list(words), []
+    if "--" in before:
+        place = before.index("--")
+        before, command = before[:place], before[place + 1 :]
+    parser = _Parser(prog="keen-tui mcp", add_help=False, allow_abbrev=False)
+    parser.add_argument("-h", "--help", action="help")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="|".join(ACTIONS))
+    for action in ACTIONS:
+        each = actions.add_parser(action, add_help=False, allow_abbrev=False)
+        each.add_argument("-h", "--help", action="help")
+        if action != "list":
+            each.add_argument("name", metavar="NAME")
+        if action == "add":
+            _take_entry(each)
+    given = parser.parse_args(before)
+    if given.action != "add" and command:
+        raise ConfigError(f"keen-tui mcp {given.action} takes nothing after --. See keen-tui mcp --help.")
+    entry = _entry(given, command) if given.action == "add" else {}
+    return Wanted(action=given.action, name=getattr(given, "name", ""), entry=entry)
+
+
+def _take_entry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rest", nargs="*", metavar="COMMAND")
+    parser.add_argument("--url", default="")
+    parser.add_argument("-e", "--env", action="append", default=[])
+    parser.add_argument("-H", "--header", action="append", default=[])
+    parser.add_argument("--cwd", default="")
+    parser.add_argument("--sandbox", action="store_true")
+    parser.add_argument("-t", "--transport", default="", choices=("stdio", "http", "sse"))
+
+
+def _entry(given: argparse.Namespace, command: Sequence[str]) -> dict[str, Any]:
+    """The entry of the settings. A single address counts as one, with and without --url."""
+    words = [*given.rest, *command]
+    url = given.url
+    if not url and len(words) == 1 and words[0].startswith(("http://", "https://")):
+        url, words = words[0], []
+    if bool(url) == bool(words):
+        raise ConfigError(
+            "Name a command or an address, one of them: keen-tui mcp add NAME -- COMMAND [ARG ...], or "
+            "keen-tui mcp add NAME --url URL."
+        )
+    fields: dict[str, Any] = {
+        "type": given.transport if given.transport not in ("", "http" if url else "stdio") else "",
+        "command": words[0] if words else "",
+        "args": words[1:],
+        "url": url,
+        "cwd": given.cwd,
+        "env": dict(_pair("--env", each, "=", "NAME=VALUE") for each in given.env),
+        "headers": dict(_pair("--header", each, ":", "'NAME: VALUE'") for each in given.header),
+        "sandbox": given.sandbox,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _pair(flag: str, written: str, sign: str, form: str) -> tuple[str, str]:
+    """The name and the value. The value isn't quoted in the error: it may be a secret."""
+    name, found, value = written.partition(sign)
+    if not found or not name.strip():
+        raise ConfigError(f"{flag} must be {form}. See keen-tui mcp --help.")
+    return name.strip(), value.strip() if sign == ":" else value

@@ -1,0 +1,134 @@
+"""The address on this machine to which a browser comes back from a sign-in."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+import h11
+
+_HOST: Final = "127.0.0.1"
+_PATH: Final = "/callback"
+_SECONDS: Final = 10.0
+"""How long a browser may take to send its request."""
+_MOST_BYTES: Final = 64_000
+
+_PAGE: Final = """<!doctype html>
+<meta charset="utf-8"><title>Keen</title>
+<body style="font: 1.2em/1.5 system-ui, sans-serif; margin: 4em auto; max-width: 30em">
+<p>{text}</p>
+"""
+_BACK: Final = "You can close this page and go back to Keen."
+_NOT_MEANT: Final = "This page belongs to a sign-in that isn't running any more."
+
+
+class Loopback:
+    """Waits for the browser. Requests that don't know the state of the sign-in change nothing: any page can
+    send one. Use it as a context; `port` is known inside.
+
+    Args:
+        port: the port to use if it is free, 0 for any.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self.port = port
+        self.state = ""
+        """What the authorization server sends back with its answer; "" before there is one."""
+        self._answer: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Loopback:
+        try:
+            self._server = await asyncio.start_server(self._begin, _HOST, self.port)
+        except OSError:
+            self._server = await asyncio.start_server(self._begin, _HOST, 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server
+        self._server.close()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1)
+        for task in self._tasks:
+            task.cancel()
+        self._answer.cancel()
+
+    async def answer(self) -> Mapping[str, str]:
+        """What the authorization server sent back, by name, once the browser has come."""
+        return await asyncio.shield(self._answer)
+
+    def take(self, address: str) -> bool:
+        """Take the address of the page that the browser came back to. Returns whether it is of this
+        sign-in."""
+        try:
+            sent = dict(parse_qsl(urlsplit(address.strip()).query, keep_blank_values=True))
+        except ValueError:
+            return False
+        if not self.state or not secrets.compare_digest(sent.get("state", "").encode(), self.state.encode()):
+            return False
+        if not self._answer.done():
+            self._answer.set_result(sent)
+        return True
+
+    def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._reply(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_MOST_BYTES)
+        try:
+            async with asyncio.timeout(_SECONDS):
+                request = await _request(connection, reader)
+                status, text = self._judged(request)
+                for chunk in _response(connection, status, text):
+                    writer.write(chunk)
+                await writer.drain()
+        except (TimeoutError, OSError, h11.ProtocolError):
+            pass
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def _judged(self, request: h11.Request) -> tuple[int, str]:
+        target = request.target.decode("ascii", "replace")
+        if request.method != b"GET" or urlsplit(target).path != _PATH:
+            return 404, "There is nothing here."
+        if not self.take(target):
+            return 400, _NOT_MEANT
+        sent = self._answer.result()
+        return (200, f"The sign-in was refused. {_BACK}") if "error" in sent else (200, f"Signed in. {_BACK}")
+
+
+async def _request(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request:
+    while True:
+        event = connection.next_event()
+        if isinstance(event, h11.Request):
+            return event
+        if event is not h11.NEED_DATA:
+            raise h11.RemoteProtocolError("no request")
+        connection.receive_data(await reader.read(_MOST_BYTES))
+
+
+def _response(connection: h11.Connection, status: int, text: str) -> list[bytes]:
+    body = _PAGE.format(text=text).encode()
+    headers = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-length", str(len(body))),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+        ("connection", "close"),
+    ]
+    events: tuple[Callable[[], h11.Event], ...] = (
+        lambda: h11.Response(status_code=status, headers=headers),
+        lambda: h11.Data(data=body),
+        h11.EndOfMessage,
+    )
+    return [connection.send(event()) or b"" for event in events]

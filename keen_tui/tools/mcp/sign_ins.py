@@ -1,0 +1,113 @@
+"""Sign-ins to MCP servers, as they are kept: tokens, the registration at the authorization server, and where
+tokens are renewed.
+
+They belong to an address, not to a name: another server that gets the name doesn't get the tokens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag
+
+import msgspec
+from msgspec import Struct
+
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.system.secret_store import SecretStore
+from keen_tui.text.redaction import keep_key
+
+if TYPE_CHECKING:
+    import httpx2
+    from filelock import BaseFileLock
+
+FILE: Final = "sign-ins.toml"
+_SIGNING: Final = "keen_tui.tools.mcp.signing"
+
+
+class SignIn(Struct, frozen=True, kw_only=True):
+    """A sign-in. `tokens`, `client`, `metadata` and `resource` are JSON objects of the protocol: the reply of
+    the token endpoint, this program's registration, and what the authorization server and the MCP server say
+    of themselves. `expires_at` is seconds since 1970, None: unknown. `wanted_scope` is what the server asked
+    for since."""
+
+    tokens: dict[str, Any]
+    client: dict[str, Any]
+    metadata: dict[str, Any] | None = None
+    resource: dict[str, Any] | None = None
+    expires_at: float | None = None
+    wanted_scope: str = ""
+
+    def __repr__(self) -> str:
+        """Without the tokens."""
+        return "SignIn(...)"
+
+
+class SignIns:
+    """The sign-ins of this user. Methods that aren't async block, and raise ConfigError if the sign-ins can't
+    be read or written.
+
+    Args:
+        folder: the settings folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._store = SecretStore(
+            folder / FILE, noun="sign-in", again="sign in again", advice="sign in again without it"
+        )
+
+    def get(self, url: str, *, anew: bool = False) -> SignIn | None:
+        """The sign-in to that address, None: there is none. `anew`: another program may have changed it."""
+        kept = self._store.get(_name(url), anew=anew)
+        if kept is None:
+            return None
+        try:
+            sign_in = msgspec.json.decode(kept[0], type=SignIn)
+        except msgspec.DecodeError:  # its message could quote a token
+            raise ConfigError(f"{kept[1]}: the sign-in to {url} is damaged. Sign in again.") from None
+        _keep_secrets(sign_in)
+        return sign_in
+
+    def put(self, url: str, sign_in: SignIn) -> str:
+        """Keep a sign-in; gives where it is now, in words."""
+        _keep_secrets(sign_in)
+        return self._store.put(_name(url), msgspec.json.encode(sign_in).decode())
+
+    def forget(self, url: str) -> bool:
+        """Remove the sign-in to that address. Returns whether there was one."""
+        return self._store.forget(_name(url))
+
+    def lock(self) -> BaseFileLock:
+        """What keeps other programs from renewing tokens at the same time."""
+        return self._store.lock()
+
+    async def auth(self, server: McpServer) -> httpx2.Auth | None:
+        """What signs requests to the server with the tokens of its sign-in, and renews them; it never asks a
+        person. None: nobody has signed in, or the server's own headers do that.
+
+        Raises:
+            ConfigError: the sign-in can't be read.
+        """
+        if any(name.lower() == "authorization" for name in server.headers):
+            return None
+        sign_in = await asyncio.to_thread(self.get, server.url, anew=True)
+        if sign_in is None:
+            return None
+        signing = await asyncio.to_thread(importlib.import_module, _SIGNING)
+        auth: httpx2.Auth = signing.SignedRequests(server, self, sign_in)
+        return auth
+
+
+def _name(url: str) -> str:
+    return f"mcp {urldefrag(url).url}"
+
+
+def _keep_secrets(sign_in: SignIn) -> None:
+    """From now on, texts that are kept or shown have none of them."""
+    for values in (sign_in.tokens, sign_in.client):
+        for name, value in values.items():
+            if name.endswith(("_token", "_secret")) and isinstance(value, str):
+                keep_key(value)

@@ -1,0 +1,210 @@
+"""Requests to an MCP server, signed with the tokens of a sign-in. Imported in a thread: it needs the SDK.
+
+The SDK's own flow would ask a person when tokens have ended, and holds a lock while a request waits for its
+reply, so that a call couldn't be cancelled meanwhile. So it is used only to renew tokens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from typing import Any, Final
+
+import httpx2
+from filelock import Timeout
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from msgspec.structs import replace
+from pydantic import AnyUrl, BaseModel
+
+from keen_tui.domain.errors import ServerFailed, SignInNeeded
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
+
+PROTOCOL: Final = "2025-11-25"
+"""The version of the protocol that requests for tokens name."""
+
+_MARGIN: Final = 30.0
+"""Seconds before their end in which tokens are renewed."""
+_RENEWAL_SECONDS: Final = 30.0
+_LONG_AGO: Final = 1.0
+
+
+class TokenStorage:
+    """Where the SDK's provider finds a sign-in and puts a new one, in memory."""
+
+    def __init__(self, sign_in: SignIn | None) -> None:
+        self.tokens = OAuthToken.model_validate(sign_in.tokens) if sign_in and sign_in.tokens else None
+        self.client = OAuthClientInformationFull.model_validate(sign_in.client) if sign_in else None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+class SignedRequests(httpx2.Auth):
+    """Signs requests to one server, and renews the tokens when they end or the server refuses them. Several
+    programs may use the same sign-in: one of them renews it, the others take what that one got.
+
+    Requests raise SignInNeeded if a person has to sign in again, ServerFailed if that can't be known now.
+    """
+
+    def __init__(self, server: McpServer, sign_ins: SignIns, sign_in: SignIn) -> None:
+        self._server = server
+        self._sign_ins = sign_ins
+        self._sign_in = sign_in
+        self._turn = asyncio.Lock()
+        self._renewals: set[asyncio.Task[None]] = set()
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Sign a request; once more if the tokens weren't accepted."""
+        used = self._sign_in
+        if _has_ended(used):
+            used = await self._renewed(used)
+        response = yield _signed(request, used)
+        if response.status_code == httpx2.codes.UNAUTHORIZED:
+            used = await self._renewed(used)
+            response = yield _signed(request, used)
+            if response.status_code == httpx2.codes.UNAUTHORIZED:
+                raise self._needed("it doesn't accept the sign-in any more")
+        if response.status_code == httpx2.codes.FORBIDDEN and (
+            extract_field_from_www_auth(response, "error") == "insufficient_scope"
+        ):
+            await self._note_scope(used, extract_field_from_www_auth(response, "scope") or "")
+            raise self._needed("it wants more rights for that")
+
+    async def _renewed(self, used: SignIn) -> SignIn:
+        """A newer sign-in than that. It isn't cut off when the request is: tokens that were renewed and not
+        saved would be lost."""
+        renewal = asyncio.create_task(self._renew(used))
+        self._renewals.add(renewal)
+        renewal.add_done_callback(self._renewals.discard)
+        await asyncio.shield(renewal)
+        return self._sign_in
+
+    async def _renew(self, used: SignIn) -> None:
+        async with self._turn:
+            if self._sign_in is not used:
+                return
+            lock = await asyncio.to_thread(self._sign_ins.lock)
+            try:
+                await asyncio.to_thread(lock.acquire)
+            except Timeout:
+                pass  # better renewed twice than not at all
+            try:
+                newest = await asyncio.to_thread(self._sign_ins.get, self._server.url, anew=True)
+                if newest is None:
+                    raise self._needed("you have signed out")
+                if newest.tokens == used.tokens or _has_ended(newest):
+                    newest = await self._exchanged(newest)
+                    await asyncio.to_thread(self._sign_ins.put, self._server.url, newest)
+                self._sign_in = newest
+            finally:
+                lock.release()
+
+    async def _exchanged(self, sign_in: SignIn) -> SignIn:
+        """The sign-in with new tokens for its refresh token."""
+        storage = TokenStorage(sign_in)
+        provider = _restored(self._server.url, storage, sign_in)
+        if not provider.context.current_tokens or not provider.context.current_tokens.refresh_token:
+            raise self._needed("the sign-in has ended")
+        # The flow asks for tokens first. What it asks for next is the request itself, which isn't sent.
+        asked = httpx2.Request("GET", self._server.url, headers={"mcp-protocol-version": PROTOCOL})
+        flow = provider.async_auth_flow(asked)
+        try:
+            async with httpx2.AsyncClient(timeout=_RENEWAL_SECONDS) as client:
+                wanted = await anext(flow)
+                while wanted is not asked:
+                    response = await client.send(wanted)
+                    if response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
+                        raise ServerFailed(f"the sign-in can't be renewed now (HTTP {response.status_code})")
+                    wanted = await flow.asend(response)
+        except httpx2.HTTPError as error:
+            what = str(error) or type(error).__name__
+            raise ServerFailed(f"the sign-in can't be renewed now: {what}") from None
+        finally:
+            await flow.aclose()
+        if not provider.context.current_tokens:
+            raise self._needed("the sign-in has ended")
+        return got(storage, provider, sign_in.wanted_scope)
+
+    async def _note_scope(self, used: SignIn, scope: str) -> None:
+        """The next sign-in asks for it, too."""
+        wanted = union_scopes(used.wanted_scope, scope)
+        if wanted and wanted != used.wanted_scope:
+            self._sign_in = replace(used, wanted_scope=wanted)
+            await asyncio.to_thread(self._sign_ins.put, self._server.url, self._sign_in)
+
+    def _needed(self, why: str) -> SignInNeeded:
+        return SignInNeeded(f"{why}. Sign in with keen-tui mcp login {self._server.name}")
+
+
+def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvider:
+    """The SDK's provider for a server. The browser comes back to that port of this machine."""
+    return OAuthClientProvider(
+        url,
+        OAuthClientMetadata(
+            redirect_uris=[AnyUrl(f"http://127.0.0.1:{port}/callback")],
+            client_name="Keen TUI",
+            token_endpoint_auth_method="none",
+        ),
+        storage,
+    )
+
+
+def _restored(url: str, storage: TokenStorage, sign_in: SignIn) -> OAuthClientProvider:
+    """The SDK's provider with what is known of a sign-in, whose tokens count as ended."""
+    provider = new_provider(url, storage, 0)
+    context = provider.context
+    context.current_tokens, context.client_info = storage.tokens, storage.client
+    context.token_expiry_time = _LONG_AGO
+    if sign_in.metadata:
+        context.oauth_metadata = OAuthMetadata.model_validate(sign_in.metadata)
+    if sign_in.resource:
+        context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(sign_in.resource)
+    return provider
+
+
+def got(storage: TokenStorage, provider: OAuthClientProvider, wanted_scope: str = "") -> SignIn:
+    """What the provider has got, to be kept."""
+    assert storage.tokens and storage.client
+    expires_in = storage.tokens.expires_in
+    return SignIn(
+        tokens=_plain(storage.tokens),
+        client=_plain(storage.client),
+        metadata=_plain(provider.context.oauth_metadata) or None,
+        resource=_plain(provider.context.protected_resource_metadata) or None,
+        expires_at=time.time() + expires_in if expires_in is not None else None,
+        wanted_scope=wanted_scope,
+    )
+
+
+def _signed(request: httpx2.Request, sign_in: SignIn) -> httpx2.Request:
+    request.headers["Authorization"] = f"Bearer {sign_in.tokens['access_token']}"
+    return request
+
+
+def _has_ended(sign_in: SignIn) -> bool:
+    return sign_in.expires_at is not None and time.time() > sign_in.expires_at - _MARGIN
+
+
+def _plain(value: BaseModel | None) -> dict[str, Any]:
+    return value.model_dump(mode="json", exclude_none=True) if value else {}

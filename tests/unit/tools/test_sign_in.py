@@ -1,0 +1,233 @@
+"""Signing in to MCP servers by OAuth, and requests that are signed."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from msgspec.structs import replace
+
+from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
+from keen_tui.text.redaction import masked
+from keen_tui.tools.mcp.login import sign_in
+from keen_tui.tools.mcp.sign_ins import SignIns
+from tests.support.keyrings import no_system_keyring
+from tests.support.oauth_server import SignInServer, sign_in_server
+
+
+@pytest.fixture(autouse=True)
+def no_ring() -> Iterator[None]:
+    with no_system_keyring():
+        yield
+
+
+@pytest.fixture
+async def place() -> AsyncIterator[SignInServer]:
+    async with sign_in_server() as server:
+        yield server
+
+
+@pytest.fixture
+def sign_ins(tmp_path: Path) -> SignIns:
+    return SignIns(tmp_path / "settings")
+
+
+async def counted(place: SignInServer, sign_ins: SignIns) -> str:
+    """What the server's tool says to somebody who has signed in, or hasn't."""
+    auth = await sign_ins.auth(place.server)
+    async with (
+        httpx2.AsyncClient(auth=auth) as http,
+        Client(streamable_http_client(place.url, http_client=http)) as client,
+    ):
+        result = await client.call_tool("count", {})
+        return str(getattr(result.content[0], "text", ""))
+
+
+async def status(place: SignInServer, sign_ins: SignIns) -> int:
+    """The status of a request that is signed."""
+    auth = await sign_ins.auth(place.server)
+    async with httpx2.AsyncClient(auth=auth) as http:
+        return (await http.get(place.url, headers={"accept": "application/json"})).status_code
+
+
+async def test_a_sign_in_in_the_browser_opens_the_server(
+    place: SignInServer, sign_ins: SignIns, tmp_path: Path
+) -> None:
+    assert await sign_ins.auth(place.server) is None
+    assert await status(place, sign_ins) == 401
+    where = await sign_in(place.server, sign_ins, place.browser)
+    file = tmp_path / "settings" / "sign-ins.toml"
+    assert where == f"{file}, which only you can read"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert await counted(place, sign_ins) == "3"
+    kept = sign_ins.get(place.url)
+    assert kept and kept.tokens["access_token"] in place.accounts.access
+    assert kept.tokens["access_token"] not in repr(kept)
+    assert masked(f"{kept.tokens['access_token']} {kept.tokens['refresh_token']}") == "[key] [key]"
+
+
+async def test_over_ssh_the_address_is_pasted(place: SignInServer, sign_ins: SignIns) -> None:
+    shown: list[str] = []
+    pasted = 0
+
+    async def paste() -> str:
+        nonlocal pasted
+        pasted += 1
+        if pasted == 1:
+            return "http://127.0.0.1:1/callback?code=x&state=somebody-elses"
+        return f" {await place.page_after(shown[0])}\n"
+
+    await sign_in(place.server, sign_ins, shown.append, paste)
+    assert pasted == 2
+    assert await counted(place, sign_ins) == "3"
+
+
+async def test_nothing_that_is_pasted_does_not_end_it(place: SignInServer, sign_ins: SignIns) -> None:
+    async def paste() -> str:
+        raise EOFError
+
+    await sign_in(place.server, sign_ins, place.browser, paste)
+    assert await counted(place, sign_ins) == "3"
+
+
+async def test_a_page_that_does_not_know_the_state_changes_nothing(
+    place: SignInServer, sign_ins: SignIns
+) -> None:
+    seen: list[int] = []
+
+    def browser(url: str) -> None:
+        back = httpx2.URL(url).params["redirect_uri"]
+
+        async def visit() -> None:
+            async with httpx2.AsyncClient() as client:
+                for target in ("?code=evil", "?code=evil&state=guess", "?error=x&state=", "x/y?code=1"):
+                    seen.append((await client.get(back + target)).status_code)
+                seen.append((await client.post(back)).status_code)
+            place.browser(url)
+
+        asyncio.get_running_loop().create_task(visit()).add_done_callback(lambda done: done.result())
+
+    await sign_in(place.server, sign_ins, browser)
+    assert seen == [400, 400, 400, 404, 404]
+    assert await counted(place, sign_ins) == "3"
+
+
+async def test_a_refusal_is_told_in_the_words_of_the_server(place: SignInServer, sign_ins: SignIns) -> None:
+    place.accounts.refuses = True
+    with pytest.raises(ServerFailed, match=r"the sign-in was refused: not today$"):
+        await sign_in(place.server, sign_ins, place.browser)
+    assert sign_ins.get(place.url) is None
+
+
+async def test_somebody_who_does_not_come_is_not_waited_for(place: SignInServer, sign_ins: SignIns) -> None:
+    with pytest.raises(ServerFailed, match="nobody signed in within 0 minutes"):
+        await sign_in(place.server, sign_ins, lambda url: None, seconds=0.3)
+
+
+async def test_a_server_without_a_sign_in_says_so(sign_ins: SignIns, place: SignInServer) -> None:
+    plain = replace(place.server, url=place.url.replace("/mcp", "/.well-known/oauth-authorization-server"))
+    with pytest.raises(ServerFailed, match="it doesn't ask for a sign-in"):
+        await sign_in(plain, sign_ins, place.browser)
+
+
+async def test_a_server_that_is_not_there_is_told(sign_ins: SignIns, place: SignInServer) -> None:
+    gone = replace(place.server, url="http://127.0.0.1:1/mcp")
+    with pytest.raises(ServerFailed, match="can't be reached"):
+        await sign_in(gone, sign_ins, place.browser)
+
+
+async def test_tokens_that_end_are_renewed_in_time(place: SignInServer, sign_ins: SignIns) -> None:
+    place.accounts.seconds = 20
+    await sign_in(place.server, sign_ins, place.browser)
+    before = sign_ins.get(place.url)
+    place.accounts.seconds = 3600
+    assert await counted(place, sign_ins) == "3"
+    after = sign_ins.get(place.url)
+    assert before and after and after.tokens != before.tokens
+    assert after.expires_at and after.expires_at > time.time() + 3000
+    assert place.accounts.renewals == 1
+    assert len(place.visited) == 1
+
+
+async def test_tokens_that_are_refused_are_renewed_once(place: SignInServer, sign_ins: SignIns) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    place.accounts.forget_access()
+    assert await counted(place, sign_ins) == "3"
+    assert place.accounts.renewals == 1
+
+
+async def test_many_requests_and_programs_renew_once(
+    place: SignInServer, sign_ins: SignIns, tmp_path: Path
+) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    other = SignIns(tmp_path / "settings")
+    first, second = await sign_ins.auth(place.server), await other.auth(place.server)
+    place.accounts.forget_access()
+    async with httpx2.AsyncClient(auth=first) as one, httpx2.AsyncClient(auth=second) as two:
+        replies = await asyncio.gather(*(each.get(place.url) for each in (one, two, one, two)))
+    assert {reply.status_code for reply in replies} <= {400, 406}
+    assert place.accounts.renewals == 1
+
+
+async def test_a_sign_in_that_was_taken_back_has_to_be_made_again(
+    place: SignInServer, sign_ins: SignIns
+) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    place.accounts.forget_all()
+    with pytest.raises(SignInNeeded, match=r"the sign-in has ended\. Sign in with keen-tui mcp login notes"):
+        await status(place, sign_ins)
+    assert len(place.accounts.clients) == 1, "no registration without a person"
+    await sign_in(place.server, sign_ins, place.browser)
+    assert await counted(place, sign_ins) == "3"
+
+
+async def test_a_session_that_runs_takes_a_new_sign_in_of_another_program(
+    place: SignInServer, sign_ins: SignIns, tmp_path: Path
+) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    auth = await sign_ins.auth(place.server)
+    place.accounts.forget_all()
+    await sign_in(place.server, SignIns(tmp_path / "settings"), place.browser)
+    async with httpx2.AsyncClient(auth=auth) as http:
+        assert (await http.get(place.url)).status_code in (400, 406)
+
+
+async def test_an_authorization_server_that_is_away_ends_no_sign_in(
+    place: SignInServer, sign_ins: SignIns
+) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    kept = sign_ins.get(place.url)
+    assert kept and kept.metadata
+    metadata = {**kept.metadata, "token_endpoint": "http://127.0.0.1:1/token"}
+    sign_ins.put(place.url, replace(kept, metadata=metadata, expires_at=1.0))
+    with pytest.raises(ServerFailed, match="can't be renewed now") as raised:
+        await status(place, sign_ins)
+    assert not isinstance(raised.value, SignInNeeded)
+    assert sign_ins.get(place.url)
+
+
+async def test_tokens_belong_to_the_address(place: SignInServer, sign_ins: SignIns) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    assert await sign_ins.auth(replace(place.server, name="other")) is not None
+    assert await sign_ins.auth(replace(place.server, url=place.url + "/x")) is None
+    assert await sign_ins.auth(replace(place.server, headers={"authorization": "Bearer mine"})) is None
+
+
+async def test_a_damaged_entry_is_told_without_its_content(
+    place: SignInServer, sign_ins: SignIns, tmp_path: Path
+) -> None:
+    await sign_in(place.server, sign_ins, place.browser)
+    file = tmp_path / "settings" / "sign-ins.toml"
+    file.write_text(file.read_text().replace("tokens", "takens"))
+    with pytest.raises(ConfigError, match=r"is damaged\. Sign in again") as raised:
+        sign_ins.get(place.url)
+    assert "access-" not in str(raised.value)
+    assert sign_ins.forget(place.url)
+    assert sign_ins.get(place.url) is None
