@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.mcp_servers import McpServer, Transport
-from keen_tui.text.redaction import keep_secret, keep_secrets_of
+from keen_tui.text.redaction import holds_secret, keep_secret, keep_secrets_of
 
 TABLE: Final = "mcp_servers"
 """The table of servers in the user's settings."""
@@ -41,6 +41,7 @@ _TRANSPORTS: Final[Mapping[str, Transport]] = {
 
 _OF_PROGRAM: Final = ("command", "args", "env", "cwd")
 _OF_ADDRESS: Final = ("url", "headers")
+_OAUTH: Final = ("oauth_client_id", "oauth_client_secret", "oauth_callback_port")
 SHARED_FIELDS: Final = ("type", *_OF_PROGRAM, *_OF_ADDRESS)
 """What an entry of a `.mcp.json` may say."""
 
@@ -58,6 +59,7 @@ _ALL_FIELDS: Final = (
     "startup_timeout_sec",
     "tool_timeout_sec",
     "sandbox",
+    *_OAUTH,
 )
 
 
@@ -181,7 +183,7 @@ def server_of(name: str, entry: object, known: Collection[str]) -> McpServer:
     transport = _TRANSPORTS[written]
     if (transport == "stdio") != bool(command):
         raise WrongEntry("type", f"is {written!r}, but the entry has a {'command' if command else 'url'}")
-    for field in _OF_ADDRESS if command else _OF_PROGRAM:
+    for field in (*_OF_ADDRESS, *_OAUTH) if command else _OF_PROGRAM:
         if field in entry:
             raise WrongEntry(field, f"belongs to a server with a {'url' if command else 'command'}")
     fields = {_FIELD_NAMES.get(field, field): value for field, value in entry.items()}
@@ -193,8 +195,7 @@ def server_of(name: str, entry: object, known: Collection[str]) -> McpServer:
 
 
 def _require_type(field: str, value: object) -> None:
-    """Raises WrongEntry for a value of the wrong type. Values of `env` and `headers` aren't quoted: they may
-    be secrets."""
+    """Raises WrongEntry for a value of the wrong type. What may be a secret isn't quoted."""
     match field:
         case "args" | "enabled_tools" | "disabled_tools":
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
@@ -215,13 +216,17 @@ def _require_type(field: str, value: object) -> None:
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e6:
                 raise WrongEntry(field, f"must be a number of seconds above 0, not {value!r}")
             texts = []
+        case "oauth_callback_port":
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 65_535:
+                raise WrongEntry(field, f"must be a port from 1 to 65535, not {value!r}")
+            texts = []
         case "sandbox":
             if not isinstance(value, bool):
                 raise WrongEntry(field, f"must be true or false, not {value!r}")
             texts = []
         case _:
             if not isinstance(value, str):
-                raise WrongEntry(field, f"must be a text in quotes, not {value!r}")
+                raise WrongEntry(field, "must be a text in quotes")
             texts = [value]
     if any("\0" in text for text in texts):
         raise WrongEntry(field, "contains a zero byte")
@@ -265,6 +270,8 @@ def with_variables(
         cwd=_at_home(server.cwd),
         url=expanded("url", server.url),
         headers=table("headers", server.headers),
+        oauth_client_id=expanded("oauth_client_id", server.oauth_client_id),
+        oauth_client_secret=expanded("oauth_client_secret", server.oauth_client_secret),
     )
     if server.url:
         _require_url(server.url)
@@ -274,6 +281,7 @@ def with_variables(
         if _UNWRITABLE.search(value):
             raise WrongEntry(f"headers.{name}", "contains a character that no header can have")
         keep_secret(value.partition(" ")[2])
+    keep_secret(server.oauth_client_secret)
     keep_secrets_of(server.env)
     keep_secrets_of(server.headers)
     return server
@@ -289,10 +297,12 @@ def expand(text: str, environ: Mapping[str, str], withheld: Collection[str], fie
             raise WrongEntry(
                 field, f"names ${{{name}}}, which holds an API key of a model provider: projects don't get it"
             )
-        if default is not None:
-            return environ.get(name) or str(default)
+        if default is not None and not environ.get(name):
+            return str(default)
         if name not in environ:
             raise WrongEntry(field, f"names ${{{name}}}, but this environment variable isn't set")
+        if holds_secret(name):
+            keep_secret(environ[name])
         return environ[name]
 
     return _VARIABLE.sub(value_of, text)

@@ -18,7 +18,8 @@ class McpServer(Struct, frozen=True, kw_only=True):
     A program has `command`, `args`, `env` (added to the environment that it gets) and `cwd`; an address has
     `url` and `headers`. `enabled_tools` are the only tools to use, () for all, and `disabled_tools` are never
     used. The timeouts are seconds. `sandbox`: run the program in the sandbox. `origin` says who configured
-    it.
+    it. `oauth_client_id`, its secret and the port of this machine to come back to are for an authorization
+    server where the user has registered a program; "" and 0: it is registered at the sign-in.
     """
 
     name: str
@@ -34,4 +35,11 @@ class McpServer(Struct, frozen=True, kw_only=True):
     startup_timeout: float = 30.0
     tool_timeout: float = 120.0
     sandbox: bool = False
+    oauth_client_id: str = ""
+    oauth_client_secret: str = ""
+    oauth_callback_port: int = 0
     origin: Literal["yours", "project"] = "yours"
+
+    def __repr__(self) -> str:
+        """Without what may be secret."""
+        return f"McpServer({self.name!r}, {self.transport}, {self.origin})"

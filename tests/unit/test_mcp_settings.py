@@ -122,7 +122,7 @@ def test_a_program_and_an_address_are_read_with_all_that_they_say(place: Place) 
             '[mcp_servers.a]\ncomand = "x"',
             "line 2: mcp_servers.a.comand is unknown. Known are: type,",
         ),
-        ("[mcp_servers.a]\ncommand = 3", "line 2: mcp_servers.a.command must be a text in quotes, not 3"),
+        ("[mcp_servers.a]\ncommand = 3", "line 2: mcp_servers.a.command must be a text in quotes."),
         ('[mcp_servers.a]\ncommand = "x"\nargs = "y"', "line 3: mcp_servers.a.args must be a list of texts"),
         ('[mcp_servers.a]\ncommand = "x"\nenv = "y"', "line 3: mcp_servers.a.env must be a table of texts"),
         (

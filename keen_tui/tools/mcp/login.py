@@ -11,10 +11,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
 from mcp.client.auth.utils import union_scopes
-from mcp.shared.auth import AuthorizationCodeResult
-from pydantic import ValidationError
+from mcp.client.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
 
-from keen_tui import __version__
 from keen_tui.domain.errors import ServerFailed
 from keen_tui.settings.config import is_loopback
 from keen_tui.settings.mcp_servers import McpServer
@@ -22,13 +23,12 @@ from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.loopback import Loopback
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
-from keen_tui.tools.mcp.signing import PROTOCOL, TokenStorage, got, new_provider
+from keen_tui.tools.mcp.signing import TokenStorage, got, new_provider
 
 Paste = Callable[[], Awaitable[str]]
 """Waits for a line that the user pastes: the address of the page that the browser couldn't load."""
 
 _REQUEST_SECONDS: Final = 30.0
-_MOST_REDIRECTS: Final = 5
 _LONGEST_REASON: Final = 300
 
 
@@ -52,14 +52,14 @@ async def sign_in(
         ServerFailed: that failed; the text is the end of a sentence. ConfigError: the tokens can't be kept.
     """
     before = await asyncio.to_thread(sign_ins.get, server.url, anew=True)
-    async with Loopback() as loopback:
-        login = _Login(server, loopback, show_url, paste)
-        try:
-            async with asyncio.timeout(seconds):
-                signed_in = await login.run(before)
-        except TimeoutError:
-            raise ServerFailed(f"nobody signed in within {seconds / 60:.0f} minutes") from None
-        return await asyncio.to_thread(sign_ins.put, server.url, signed_in)
+    try:
+        async with asyncio.timeout(seconds), Loopback(server.oauth_callback_port) as loopback:
+            signed_in = await _Login(server, loopback, show_url, paste).run(before)
+    except TimeoutError:
+        raise ServerFailed(f"nobody signed in within {seconds / 60:.0f} minutes") from None
+    except OSError as error:
+        raise ServerFailed(f"the browser can't come back here: {error.strerror or error}") from error
+    return await asyncio.to_thread(sign_ins.put, server.url, signed_in)
 
 
 class _Login:
@@ -78,62 +78,31 @@ class _Login:
         """The tokens, by the flow that begins where a request isn't accepted."""
         self._scope = before.wanted_scope if before else ""
         storage = TokenStorage(None)
+        storage.client = _registered(self._server)
         provider = new_provider(self._server.url, storage, self._loopback.port)
         provider.context.redirect_handler = self._redirect
         provider.context.callback_handler = self._come_back
+        failure: BaseException | None = None
         try:
-            status = await self._request(provider)
-        except OAuthRegistrationError as error:
-            raise ServerFailed(
-                "its authorization server doesn't register new programs. Use a token of yours in headers "
-                f"instead ({_short(error)})"
-            ) from error
-        except OAuthFlowError as error:
-            raise ServerFailed(f"the sign-in failed: {_short(error)}") from error
-        except (ValidationError, ValueError) as error:
-            raise ServerFailed("the sign-in failed: its authorization server says odd things") from error
-        except httpx2.HTTPError as error:
-            what = _short(error) or type(error).__name__
-            raise ServerFailed(f"it, or its authorization server, can't be reached: {what}") from error
-        if not storage.tokens or not storage.client:
-            raise ServerFailed(f"it doesn't ask for a sign-in (HTTP {status})")
-        return got(storage, provider)
+            await self._use(provider)
+        except (Exception, BaseExceptionGroup) as error:
+            failure = _first_of(error)
+        if storage.tokens and storage.client:
+            return got(storage, provider)  # whatever failed afterwards
+        raise _failed(failure) from failure
 
-    async def _request(self, auth: OAuthClientProvider) -> int:
-        """Send the first request of a connection; returns the status. Redirects are followed on the server
-        itself."""
-        headers = {**self._server.headers, "mcp-protocol-version": PROTOCOL}
-        url = httpx2.URL(self._server.url)
-        async with httpx2.AsyncClient(auth=auth, headers=headers, timeout=_REQUEST_SECONDS) as client:
-            for _ in range(_MOST_REDIRECTS):
-                response = await client.send(self._first_request(client, url), stream=True)
-                await response.aclose()
-                status = response.status_code
-                session = response.headers.get("mcp-session-id")
-                target = response.next_request.url if response.next_request else None
-                if target is None or (target.scheme, target.netloc) != (url.scheme, url.netloc):
-                    break
-                url = target
-            if session:
-                with suppress(httpx2.HTTPError):
-                    await client.delete(url, headers={"mcp-session-id": session})
-        return status
-
-    def _first_request(self, client: httpx2.AsyncClient, url: httpx2.URL) -> httpx2.Request:
-        if self._server.transport == "sse":
-            return client.build_request("GET", url, headers={"accept": "text/event-stream"})
-        content = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": PROTOCOL,
-                "capabilities": {},
-                "clientInfo": {"name": "keen-tui", "version": __version__},
-            },
-        }
-        accept = {"accept": "application/json, text/event-stream"}
-        return client.build_request("POST", url, headers=accept, json=content)
+    async def _use(self, auth: OAuthClientProvider) -> None:
+        """Connect and list the tools: one of these requests isn't accepted, and the flow begins."""
+        server = self._server
+        async with httpx2.AsyncClient(auth=auth, headers=server.headers, timeout=_REQUEST_SECONDS) as http:
+            transport = (
+                sse_client(server.url, headers=dict(server.headers), auth=auth)
+                if server.transport == "sse"
+                else streamable_http_client(server.url, http_client=http)
+            )
+            is_old = server.transport == "sse"
+            async with Client(transport, mode="legacy" if is_old else "auto", cache=None) as client:
+                await client.list_tools()
 
     async def _redirect(self, url: str) -> None:
         """Send the user to the authorization server."""
@@ -168,6 +137,47 @@ class _Login:
         with suppress(EOFError):
             while not self._loopback.take(await paste()):
                 pass
+
+
+def _registered(server: McpServer) -> OAuthClientInformationFull | None:
+    """The program that the user has registered, None: it is registered at the sign-in."""
+    if not server.oauth_client_id:
+        return None
+    method = "client_secret_basic" if server.oauth_client_secret else "none"
+    return OAuthClientInformationFull(
+        client_id=server.oauth_client_id,
+        client_secret=server.oauth_client_secret or None,
+        token_endpoint_auth_method=method,
+    )
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """The first error in a group of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _failed(error: BaseException | None) -> ServerFailed:
+    """The error as the end of a sentence."""
+    match error:
+        case None:
+            return ServerFailed("it doesn't ask for a sign-in")
+        case ServerFailed():
+            return error
+        case OAuthRegistrationError():
+            return ServerFailed(
+                "its authorization server doesn't register new programs. Use a token of yours in headers "
+                f"instead ({_short(error)})"
+            )
+        case OAuthFlowError():
+            return ServerFailed(f"the sign-in failed: {_short(error)}")
+        case httpx2.HTTPError() | OSError():
+            what = _short(error) or type(error).__name__
+            return ServerFailed(f"it, or its authorization server, can't be reached: {what}")
+        case ValueError():  # also of pydantic, which quotes what it read
+            return ServerFailed("the sign-in failed: its authorization server's answer isn't as it must be")
+    return ServerFailed(f"it doesn't ask for a sign-in, and can't be used ({_short(error)})")
 
 
 def _short(reason: object) -> str:

@@ -31,7 +31,7 @@ class Loopback:
     send one. Use it as a context; `port` is known inside.
 
     Args:
-        port: the port to use if it is free, 0 for any.
+        port: the port to use, 0 for any. Entering raises OSError if another program has it.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -43,10 +43,7 @@ class Loopback:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Loopback:
-        try:
-            self._server = await asyncio.start_server(self._begin, _HOST, self.port)
-        except OSError:
-            self._server = await asyncio.start_server(self._begin, _HOST, 0)
+        self._server = await asyncio.start_server(self._begin, _HOST, self.port)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
