@@ -10,20 +10,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from msgspec.structs import replace
+
 from keen_tui.domain.errors import ConfigError, KeenError, ServerFailed
 from keen_tui.settings.config import read_settings
 from keen_tui.settings.file import put_server, remove_server, servers_in
 from keen_tui.settings.load import load_all
 from keen_tui.settings.mcp_entries import Servers, joined_servers
+from keen_tui.settings.mcp_json import ProjectServers
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.project import trusted_project
+from keen_tui.settings.schema import Settings
 from keen_tui.subcommands.mcp_flags import Wanted, wanted
 from keen_tui.system.browser import open_in_browser
 from keen_tui.system.paths import home_folder, settings_file
 from keen_tui.text.redaction import holds_secret
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.sign_ins import SignIns
+from keen_tui.tools.mcp.server import ServerNeeds
 from keen_tui.tools.permissions.rule_check import check_rules
+from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
 from keen_tui.wiring import key_variables
 
 _LOGIN: Final = "keen_tui.tools.mcp.login"
@@ -46,7 +52,30 @@ def run(words: Sequence[str], environ: Mapping[str, str], out: TextIO, errors: T
             _log_in(_server(asked.name, environ), environ, out)
         case "logout":
             _log_out(_server(asked.name, environ), environ, out)
+        case "list":
+            _list(environ, out, errors)
     return 0
+
+
+def _list(environ: Mapping[str, str], out: TextIO, errors: TextIO) -> None:
+    """A line for each server that is used in this folder, once it was tried; what isn't used, and why, on
+    standard error."""
+    settings, servers, problem = _servers_here(environ)
+    for sentence in filter(None, (problem, *servers.problems)):
+        print(clean(f"! {sentence}"), file=errors)
+    if not servers.found:
+        print("No MCP servers. keen-tui mcp --help says how to add one.", file=out)
+        return
+    from keen_tui.subcommands.mcp_list import server_lines  # noqa: PLC0415 - only where there are some
+
+    folder = Path.cwd()
+    needs = ServerNeeds(
+        root=folder,
+        sandbox=sandbox_here(folder, environ) if settings.sandbox else no_sandbox(),
+        auth=SignIns(home_folder(environ)).auth,
+    )
+    for line in asyncio.run(server_lines(servers.found, needs)):
+        print(line, file=out)
 
 
 def _add(asked: Wanted, environ: Mapping[str, str], out: TextIO) -> None:
@@ -161,7 +190,7 @@ def _require_address(server: McpServer) -> None:
 
 def _server(name: str, environ: Mapping[str, str]) -> McpServer:
     """The server of that name, with its variables put in. Raises ConfigError: there is none that is used."""
-    servers, _ = _servers_here(environ)
+    _, servers, _ = _servers_here(environ)
     for server in servers.found:
         if server.name == name:
             return server
@@ -169,12 +198,14 @@ def _server(name: str, environ: Mapping[str, str]) -> McpServer:
     raise ConfigError(why or f"There is no MCP server {name} here. keen-tui mcp list shows all.")
 
 
-def _servers_here(environ: Mapping[str, str]) -> tuple[Servers, str]:
-    """The servers that are used in the current folder, and why a project's are not, as a sentence; "" where
-    there is nothing to say."""
+def _servers_here(environ: Mapping[str, str]) -> tuple[Settings, Servers, str]:
+    """The settings, the servers that are used in the current folder, and why nothing of the project is, as a
+    sentence; "" where there is nothing to say."""
     folder = Path.cwd()
     settings, problem = load_all({"words": []}, environ, folder, check_rules)
     project = trusted_project(folder, environ, check_rules)
-    brought = project.servers.found if project else ()
-    servers = joined_servers(settings.mcp_servers, brought, environ, lambda: key_variables(settings, environ))
-    return servers, problem
+    brought = project.servers if project else ProjectServers()
+    servers = joined_servers(
+        settings.mcp_servers, brought.found, environ, lambda: key_variables(settings, environ)
+    )
+    return settings, replace(servers, problems=(*brought.problems, *servers.problems)), problem

@@ -1,0 +1,60 @@
+"""`keen-tui mcp list`: each server is tried, and said to be ready or not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.text.redaction import masked
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
+from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
+
+_SECONDS = 15.0
+"""The longest that the start of a server is waited for."""
+
+
+async def server_lines(servers: Sequence[McpServer], needs: ServerNeeds) -> list[str]:
+    """A line for each server, once all have been tried at the same time: name, state, place."""
+    tried = [
+        ServerConnection(
+            replace(server, startup_timeout=min(server.startup_timeout, _SECONDS)),
+            needs,
+            lambda: None,
+            lambda sentence: None,
+        )
+        for server in servers
+    ]
+    try:
+        for each in tried:
+            each.start()
+        await asyncio.gather(*(each.settled() for each in tried))
+        states = [_state(each) for each in tried]
+    finally:
+        await asyncio.gather(*(each.stop() for each in tried))
+    names = [_name(server) for server in servers]
+    wide, wider = max(map(len, names), default=0), max(map(len, states), default=0)
+    return [
+        clean(f"{name:{wide}}   {state:{wider}}   {masked(_place(server))}")
+        for name, state, server in zip(names, states, servers, strict=True)
+    ]
+
+
+def _name(server: McpServer) -> str:
+    return server.name if server.origin == "yours" else f"{server.name} (project)"
+
+
+def _place(server: McpServer) -> str:
+    return server.url or " ".join((server.command, *server.args))
+
+
+def _state(connection: ServerConnection) -> str:
+    match connection.state:
+        case "ready":
+            return f"ready, {counted(len(connection.tools), 'tool')}"
+        case "sign-in":
+            return f"wants a sign-in: keen-tui mcp login {connection.server.name}"
+    return clean(masked(f"failed: {connection.reason}"))
