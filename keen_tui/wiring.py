@@ -28,6 +28,7 @@ from keen_tui.system.executables import find_program
 from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
 from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.mcp.sign_ins import SignIns
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
@@ -85,6 +86,7 @@ def build_session(
             watches_commands=settings.memory_watch_commands,
             skills=additions.skills,
             servers=additions.servers,
+            auth=SignIns(home_folder(os.environ)).auth if additions.servers else None,
         ),
         mode=settings.mode,
         attended=attended,

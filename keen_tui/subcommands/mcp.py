@@ -21,13 +21,13 @@ from keen_tui.settings.mcp_json import ProjectServers
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.project import trusted_project
 from keen_tui.settings.schema import Settings
-from keen_tui.subcommands.mcp_flags import Wanted, wanted
+from keen_tui.subcommands.mcp_flags import McpRequest, wanted
 from keen_tui.system.browser import open_in_browser
 from keen_tui.system.paths import home_folder, settings_file
 from keen_tui.text.redaction import holds_secret
 from keen_tui.text.sanitize import clean
+from keen_tui.tools.mcp.server import NOT_INSTALLED, ServerNeeds
 from keen_tui.tools.mcp.sign_ins import SignIns
-from keen_tui.tools.mcp.server import ServerNeeds
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
 from keen_tui.wiring import key_variables
@@ -78,7 +78,7 @@ def _list(environ: Mapping[str, str], out: TextIO, errors: TextIO) -> None:
         print(line, file=out)
 
 
-def _add(asked: Wanted, environ: Mapping[str, str], out: TextIO) -> None:
+def _add(asked: McpRequest, environ: Mapping[str, str], out: TextIO) -> None:
     file = put_server(asked.name, asked.entry, environ)
     print(clean(f"Added {asked.name} to {file}."), file=out)
     for name in _written_secrets(asked.entry):
@@ -109,10 +109,7 @@ def _log_in(server: McpServer, environ: Mapping[str, str], out: TextIO) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("keen_tui"):
             raise
-        raise ConfigError(
-            "MCP servers need the package mcp: install keen-tui[mcp], for example with "
-            "pip install 'keen-tui[mcp]'."
-        ) from None
+        raise ConfigError(f"You can't sign in: {NOT_INSTALLED}.") from None
     pasting = _Pasting(out)
 
     def show(url: str) -> None:

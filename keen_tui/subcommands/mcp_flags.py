@@ -44,7 +44,7 @@ of your environment; keep tokens in variables.
 ACTIONS: Final = ("add", "list", "remove", "login", "logout")
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class McpRequest(Struct, frozen=True, kw_only=True):
     """What was asked for: the action, the server's name, and for `add` the entry of the settings."""
 
     action: str
@@ -52,7 +52,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     entry: dict[str, Any] = {}
 
 
-class _Parser(argparse.ArgumentParser):
+class _McpParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         return HELP
 
@@ -60,7 +60,7 @@ class _Parser(argparse.ArgumentParser):
         raise ConfigError(f"{message}. See keen-tui mcp --help.")
 
 
-def wanted(words: Sequence[str]) -> Wanted:
+def wanted(words: Sequence[str]) -> McpRequest:
     """What these words after `keen-tui mcp` ask for.
 
     Raises:
@@ -70,7 +70,7 @@ def wanted(words: Sequence[str]) -> Wanted:
     if "--" in before:
         place = before.index("--")
         before, command = before[:place], before[place + 1 :]
-    parser = _Parser(prog="keen-tui mcp", add_help=False, allow_abbrev=False)
+    parser = _McpParser(prog="keen-tui mcp", add_help=False, allow_abbrev=False)
     parser.add_argument("-h", "--help", action="help")
     actions = parser.add_subparsers(dest="action", required=True, metavar="|".join(ACTIONS))
     for action in ACTIONS:
@@ -84,7 +84,7 @@ def wanted(words: Sequence[str]) -> Wanted:
     if given.action != "add" and command:
         raise ConfigError(f"keen-tui mcp {given.action} takes nothing after --. See keen-tui mcp --help.")
     entry = _entry(given, command) if given.action == "add" else {}
-    return Wanted(action=given.action, name=getattr(given, "name", ""), entry=entry)
+    return McpRequest(action=given.action, name=getattr(given, "name", ""), entry=entry)
 
 
 def _take_entry(parser: argparse.ArgumentParser) -> None:

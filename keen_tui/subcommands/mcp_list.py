@@ -18,7 +18,8 @@ _SECONDS = 15.0
 
 
 async def server_lines(servers: Sequence[McpServer], needs: ServerNeeds) -> list[str]:
-    """A line for each server, once all have been tried at the same time: name, state, place."""
+    """Lines for at least one server, once all have been tried at the same time: name, state and place of
+    each, and below that why it can't be used."""
     tried = [
         ServerConnection(
             replace(server, startup_timeout=min(server.startup_timeout, _SECONDS)),
@@ -36,11 +37,12 @@ async def server_lines(servers: Sequence[McpServer], needs: ServerNeeds) -> list
     finally:
         await asyncio.gather(*(each.stop() for each in tried))
     names = [_name(server) for server in servers]
-    wide, wider = max(map(len, names), default=0), max(map(len, states), default=0)
-    return [
-        clean(f"{name:{wide}}   {state:{wider}}   {masked(_place(server))}")
-        for name, state, server in zip(names, states, servers, strict=True)
-    ]
+    wide, wider = max(map(len, names)), max(len(state) for state, _ in states)
+    lines: list[str] = []
+    for name, (state, more), server in zip(names, states, servers, strict=True):
+        lines.append(f"{name:{wide}}   {state:{wider}}   {masked(_place(server))}")
+        lines += [f"{'':{wide}}   {masked(more)}"] if more else []
+    return [clean(line) for line in lines]
 
 
 def _name(server: McpServer) -> str:
@@ -51,10 +53,11 @@ def _place(server: McpServer) -> str:
     return server.url or " ".join((server.command, *server.args))
 
 
-def _state(connection: ServerConnection) -> str:
+def _state(connection: ServerConnection) -> tuple[str, str]:
+    """How it is, in a few words, and a sentence where there is more to say."""
     match connection.state:
         case "ready":
-            return f"ready, {counted(len(connection.tools), 'tool')}"
+            return f"ready, {counted(len(connection.tools), 'tool')}", ""
         case "sign-in":
-            return f"wants a sign-in: keen-tui mcp login {connection.server.name}"
-    return clean(masked(f"failed: {connection.reason}"))
+            return "wants a sign-in", connection.reason
+    return "failed", connection.reason

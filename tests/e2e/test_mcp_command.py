@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.mcp import PROGRAMS
 from tests.support.oauth_server import SignInServer, sign_in_server
 from tests.support.program import Program, Run
 from tests.support.waiting import LIMIT
@@ -148,6 +150,26 @@ async def ended(process: asyncio.subprocess.Process) -> Run:
     return Run(process.returncode, out.decode(), err.decode())
 
 
+async def test_each_server_is_tried(program: Program, place: SignInServer) -> None:
+    assert (await mcp(program, "list")).out.startswith("No MCP servers.")
+    talks = str(PROGRAMS / "talkative.py")
+    await mcp(program, "add", "talk", "--", sys.executable, talks)
+    await mcp(program, "add", "gone", "--", "no-such-program", "${HOME:-x}")
+    await mcp(program, "add", "odd", "--url", "https://odd.example/${NOT_SET}")
+    await mcp(program, "add", "notes", "--url", place.url)
+    (program.workspace / ".mcp.json").write_text('{"mcpServers": {"theirs": {"command": "x"}}}')
+    run = await mcp(program, "list")
+    talk, gone, reason, notes, advice = run.out.splitlines()
+    assert run.code == 0
+    assert re.fullmatch(rf"talk    ready, \d+ tools   {re.escape(f'{sys.executable} {talks}')}", talk)
+    assert gone.split()[:3] == ["gone", "failed", "no-such-program"]
+    assert "isn't on your PATH" in reason
+    assert notes.split() == ["notes", "wants", "a", "sign-in", place.url]
+    assert advice.strip() == "sign in with keen-tui mcp login notes"
+    assert "you haven't trusted this folder yet" in run.err
+    assert "The MCP server odd isn't used: url names ${NOT_SET}" in run.err
+
+
 async def test_a_sign_in_by_the_browser_and_a_sign_out(program: Program, place: SignInServer) -> None:
     process, address, said = await begun(program, place)
     assert said.startswith("Open this address in your browser:\n")
@@ -159,6 +181,7 @@ async def test_a_sign_in_by_the_browser_and_a_sign_out(program: Program, place: 
     assert (run.code, run.err) == (0, "")
     assert not any(token in run.out + said for token in (*place.accounts.access, *place.accounts.refresh))
     assert any(token in kept for token in place.accounts.access)
+    assert "ready, 1 tool" in (await mcp(program, "list")).out
     assert (await mcp(program, "logout", "notes")).out == "Signed out of notes.\n"
     assert "access-" not in file.read_text()
     assert (await mcp(program, "logout", "notes")).out == "You weren't signed in to notes.\n"
@@ -181,3 +204,21 @@ async def test_a_refusal_is_one_sentence(program: Program, place: SignInServer) 
     run = await ended(process)
     assert run.code == 1
     assert run.err == "keen-tui: You aren't signed in to notes: the sign-in was refused: not today.\n"
+
+
+async def test_without_the_package_servers_can_be_added_and_the_rest_says_what_to_install(
+    program: Program, tmp_path: Path
+) -> None:
+    (tmp_path / "mcp.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')")
+    without = NO_KEYRING | {"PYTHONPATH": str(tmp_path)}
+    assert (await program.run("mcp", "add", "a", "--url", "https://a.example", **without)).code == 0
+    run = await program.run("mcp", "list", **without)
+    assert (run.code, run.err) == (0, "")
+    assert "the package mcp isn't installed: install keen-tui[mcp]" in run.out
+    run = await program.run("mcp", "login", "a", **without)
+    assert run.code == 2
+    assert run.err == (
+        "keen-tui: You can't sign in: the package mcp isn't installed: install keen-tui[mcp].\n"
+    )
+    assert (await program.run("mcp", "logout", "a", **without)).code == 0
+    assert (await program.run("mcp", "remove", "a", **without)).code == 0

@@ -33,6 +33,7 @@ from keen_tui.domain.errors import ServerFailed, ServerGone, SignInNeeded
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.tools.mcp.link import AuthFactory, Ears, OnProgress, ServerIdentity
 from keen_tui.tools.mcp.server_process import LONGEST_MESSAGE, server_process
+from keen_tui.tools.mcp.sign_ins import sign_in_advice
 from keen_tui.tools.sandbox.probe import SandboxFinder
 
 _MOST_PAGES: Final = 50
@@ -136,8 +137,8 @@ async def open_link(
             yield SdkLink(client)
     except (Exception, BaseExceptionGroup) as error:
         found = _first_of(error)
-        if refusals and not isinstance(found, ServerGone):
-            raise SignInNeeded("the server wants you to sign in") from error
+        if refusals and not isinstance(found, ServerFailed):
+            raise SignInNeeded(sign_in_advice(server)) from error
         raise _failure(found) from error
 
 

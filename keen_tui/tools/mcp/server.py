@@ -145,6 +145,7 @@ class ServerConnection:
                 was_ready = True
             except SignInNeeded as error:
                 self._set("sign-in", str(error))
+                self._tell(f"The MCP server {self.server.name} isn't used: {error}.")
                 return
             except ServerFailed as error:
                 was_ready = self._has_been_ready

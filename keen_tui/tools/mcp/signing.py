@@ -27,7 +27,7 @@ from pydantic import AnyUrl, BaseModel
 
 from keen_tui.domain.errors import ServerFailed, SignInNeeded
 from keen_tui.settings.mcp_servers import McpServer
-from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
+from keen_tui.tools.mcp.sign_ins import SignIn, SignIns, sign_in_advice
 
 PROTOCOL: Final = "2025-11-25"
 """The version of the protocol that requests for tokens name."""
@@ -96,9 +96,14 @@ class SignedRequests(httpx2.Auth):
         saved would be lost."""
         renewal = asyncio.create_task(self._renew(used))
         self._renewals.add(renewal)
-        renewal.add_done_callback(self._renewals.discard)
+        renewal.add_done_callback(self._end_renewal)
         await asyncio.shield(renewal)
         return self._sign_in
+
+    def _end_renewal(self, renewal: asyncio.Task[None]) -> None:
+        self._renewals.discard(renewal)
+        if not renewal.cancelled():
+            renewal.exception()  # nobody may be waiting for it any more
 
     async def _renew(self, used: SignIn) -> None:
         async with self._turn:
@@ -154,7 +159,7 @@ class SignedRequests(httpx2.Auth):
             await asyncio.to_thread(self._sign_ins.put, self._server.url, self._sign_in)
 
     def _needed(self, why: str) -> SignInNeeded:
-        return SignInNeeded(f"{why}. Sign in with keen-tui mcp login {self._server.name}")
+        return SignInNeeded(f"{why}; {sign_in_advice(self._server)}")
 
 
 def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvider:

@@ -15,11 +15,16 @@ from mcp.client.streamable_http import streamable_http_client
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
+from keen_tui.providers.not_configured import NotConfigured
+from keen_tui.settings.additions import Additions
+from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
 from keen_tui.tools.mcp.login import sign_in
 from keen_tui.tools.mcp.sign_ins import SignIns
+from keen_tui.wiring import build_session
 from tests.support.keyrings import no_system_keyring
 from tests.support.oauth_server import SignInServer, sign_in_server
+from tests.support.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -181,7 +186,7 @@ async def test_a_sign_in_that_was_taken_back_has_to_be_made_again(
 ) -> None:
     await sign_in(place.server, sign_ins, place.browser)
     place.accounts.forget_all()
-    with pytest.raises(SignInNeeded, match=r"the sign-in has ended\. Sign in with keen-tui mcp login notes"):
+    with pytest.raises(SignInNeeded, match=r"the sign-in has ended; sign in with keen-tui mcp login notes"):
         await status(place, sign_ins)
     assert len(place.accounts.clients) == 1, "no registration without a person"
     await sign_in(place.server, sign_ins, place.browser)
@@ -231,3 +236,42 @@ async def test_a_damaged_entry_is_told_without_its_content(
     assert "access-" not in str(raised.value)
     assert sign_ins.forget(place.url)
     assert sign_ins.get(place.url) is None
+
+
+async def test_a_session_uses_the_sign_in(
+    place: SignInServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEN_HOME", str(tmp_path / "home"))
+    session = build_session(
+        Settings(sandbox=False),
+        tmp_path,
+        NotConfigured("none"),
+        None,
+        attended=True,
+        additions=Additions(servers=(place.server,)),
+    )
+    servers = session.state.open.setup.toolbox.servers
+    assert servers
+    connection = servers.connection("notes")
+    assert connection
+    told: list[str] = []
+    servers.tell = told.append
+    try:
+        servers.start()
+        await connection.settled()
+        assert connection.state == "sign-in"
+        await sign_in(place.server, SignIns(tmp_path / "home"), place.browser)
+        await servers.restart("notes")
+        await connection.settled()
+        assert servers.reports()[0].state == "ready"
+        place.accounts.forget_all()
+        with pytest.raises(ServerFailed):
+            await connection.call("count", {}, lambda *_: None)
+        await until(lambda: connection.state == "sign-in")
+        assert connection.reason == "the sign-in has ended; sign in with keen-tui mcp login notes"
+        assert told == [
+            "The MCP server notes isn't used: sign in with keen-tui mcp login notes.",
+            f"The MCP server notes isn't used: {connection.reason}.",
+        ]
+    finally:
+        await servers.close()
