@@ -16,8 +16,8 @@ def ended(code: int = 0, output: str = "", errors: str = "") -> HookRun:
     return HookRun(code=code, output=output, errors=errors)
 
 
-def said(point: HookPoint = "PreToolUse", **given: Any) -> HookAnswer:
-    return answer_of(point, ended(output=json.dumps(given)))
+def said(given: dict[str, Any]) -> HookAnswer:
+    return answer_of("PreToolUse", ended(output=json.dumps(given)))
 
 
 def test_exit_code_2_blocks_with_the_words_on_standard_error() -> None:
@@ -47,7 +47,7 @@ def test_plain_output_of_other_events_means_nothing() -> None:
     ],
 )
 def test_words_for_a_ruling(given: dict[str, Any], ruling: str) -> None:
-    assert said(**given).ruling == ruling
+    assert said(given).ruling == ruling
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,12 @@ def test_an_answer_that_cannot_be_read_is_no_answer(output: str) -> None:
 
 def test_words_from_a_hook_do_not_drive_the_terminal() -> None:
     answer = said(
-        systemMessage="\u001b]0;x\u0007hi\u202e",
-        reason="\u001b[2Jno",
-        decision="block",
-        hookSpecificOutput={"additionalContext": "a\u0007b"},
+        {
+            "systemMessage": "\u001b]0;x\u0007hi\u202e",
+            "reason": "\u001b[2Jno",
+            "decision": "block",
+            "hookSpecificOutput": {"additionalContext": "a\u0007b"},
+        }
     )
     texts = (*answer.told, answer.reason, answer.context)
     assert not any("\u001b" in text or "\u0007" in text or "\u202e" in text for text in texts)
@@ -87,6 +89,6 @@ def test_the_strictest_of_several_answers_counts() -> None:
 
 
 def test_an_end_is_not_forgotten() -> None:
-    assert joined((HookAnswer(), said(**{"continue": False, "stopReason": "enough"}))).ends == "enough"
-    assert said(**{"continue": False}).ends == "it gave no reason"
-    assert said(**{"continue": True}).ends is None
+    assert joined((HookAnswer(), said({"continue": False, "stopReason": "enough"}))).ends == "enough"
+    assert said({"continue": False}).ends == "it gave no reason"
+    assert said({"continue": True}).ends is None
