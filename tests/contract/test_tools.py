@@ -14,7 +14,8 @@ import pytest
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.file_changes import FileChange
-from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, ToolCall
+from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
+from keen_tui.settings.skills import Skill
 from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.question_spec import QuestionReply
@@ -149,6 +150,16 @@ TOOLS = (
         summary="5 B",
         wrong={"url": "a.py"},
     ),
+    Promise(
+        name="skill",
+        parameters={"name": "string"},
+        required=("name",),
+        works={"name": "pdf"},
+        kind="read",
+        facts=(SkillUsed(name="pdf", bytes=6),),
+        summary="6 B",
+        wrong={"name": "docx"},
+    ),
 )
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
@@ -162,9 +173,18 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def toolbox(project: Path) -> AsyncIterator[Toolbox]:
+def skill(tmp_path_factory: pytest.TempPathFactory) -> Skill:
+    folder = tmp_path_factory.mktemp("skills").resolve() / "pdf"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: pdf\ndescription: d\n---\nDo it.\n")
+    return Skill(name="pdf", description="d", folder=folder, file="SKILL.md", where="here", origin="yours")
+
+
+@pytest.fixture
+async def toolbox(project: Path, skill: Skill) -> AsyncIterator[Toolbox]:
     async with WebServer({"/": answer(b"hello")}).running() as server:
-        yield build_toolbox(project, network=CommandNetwork(internet=server.internet))
+        network = CommandNetwork(internet=server.internet)
+        yield build_toolbox(project, network=network, skills=(skill,))
 
 
 def call(name: str, arguments: Mapping[str, Any], problem: str | None = None) -> ToolCall:

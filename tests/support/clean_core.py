@@ -25,6 +25,7 @@ HEAVY = (
     "httpx2",
     "mcp",
     "mcp_types",
+    "yaml",
     "pygments",
     "markdown_it",
 )

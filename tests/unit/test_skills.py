@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -365,3 +367,32 @@ def test_files_beside_are_listed(home: Path) -> None:
 def test_nothing_is_read_where_there_is_no_skill(home: Path) -> None:
     assert read_skills(own_folders(own_skill_places(os.environ))).found == ()
     assert own(home) == Additions()
+
+
+_PROBE = """
+import os, sys
+from pathlib import Path
+from keen_tui import wiring, frontend_setup
+from keen_tui.settings.schema import Settings
+from keen_tui.tools.toolbox import build_toolbox
+read = frontend_setup.additions_here(Settings(), os.environ)
+build_toolbox(Path.cwd(), skills=read.skills)
+print(len(read.skills), *sorted({"yaml", "keen_tui.settings.skills"} & set(sys.modules)))
+"""
+
+
+def _started(folder: Path) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", _PROBE], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_nothing_of_skills_is_loaded_where_there_are_none(home: Path, project: Path) -> None:
+    assert _started(project) == "0"
+    write(home / ".claude/skills/pdf")
+    assert _started(project) == "1 keen_tui.settings.skills yaml", "the probe notices"
+
+
+def test_the_digest_of_a_project_needs_no_yaml(home: Path, project: Path) -> None:
+    write(project / ".claude/skills/pdf")
+    assert _started(project) == "0"
