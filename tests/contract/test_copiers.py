@@ -70,6 +70,7 @@ MEMORIES = {
         files_changed=(ODD, "b.py"),
         failed_bash=(CommandFailed(command="exit 2", exit_code=2),),
         notes=("mind the, comma",),
+        pages_read=("https://a.example/",),
     ),
     2: TurnMemory(files_changed=("lost.py",)),
     4: TurnMemory(
@@ -219,12 +220,13 @@ def _memories(past: Past) -> dict[int, TurnMemory]:
 def _union(past: Past) -> TurnMemory:
     files = dict.fromkeys((*MEMORIES[1].files_changed, "lost.py", "c.py"))
     failed = MEMORIES[1].failed_bash + MEMORIES[4].failed_bash
-    return TurnMemory(files_changed=tuple(files), failed_bash=failed, notes=MEMORIES[1].notes)
+    return replace(MEMORIES[1], files_changed=tuple(files), failed_bash=failed)
 
 
 def _carries_memory(bench: Bench, policy: PolicyName) -> bool:
     """Whether the newest request holds the blocks that this policy renders."""
     sent = "\n".join(bench.lines())
+    assert "a.example" not in sent, "the pages that were read"
     assert "(turn abandoned)\n\nTool memory:\n- Files changed: lost.py" in sent
     assert "(changes of turn 1 undone)\n\nTool memory:" in sent
     rendered = '- Note: "mind the, comma"' in sent and "- Failed bash: exit 4 (exit 4)" in sent

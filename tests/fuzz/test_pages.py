@@ -6,7 +6,7 @@ import zlib
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as any_of
 
 from keen_tui.domain.errors import ToolFailure
@@ -18,6 +18,7 @@ from keen_tui.tools.web.page_text import safe_text
 from keen_tui.tools.web.to_markdown import converted
 from keen_tui.tools.web.unpacking import Unpacked
 from keen_tui.tools.web.web_address import LONGEST, web_address
+from tests.fuzz.budget import examples
 
 _MOST = 1_000
 _TAGS = (
@@ -38,6 +39,7 @@ urls = any_of.builds(
 pieces = any_of.lists(any_of.one_of(any_of.sampled_from(_TAGS), texts), max_size=40)
 
 
+@examples(200, 10_000)
 @given(any_of.one_of(texts, urls))
 def test_an_address_names_a_host_by_its_name_or_nothing(text: str) -> None:
     with suppress(ToolFailure):
@@ -49,6 +51,7 @@ def test_an_address_names_a_host_by_its_name_or_nothing(text: str) -> None:
         assert web_address(shown) == address
 
 
+@examples(200, 10_000)
 @given(texts)
 def test_a_redirect_leads_to_an_address_like_any_other_or_nowhere(location: str) -> None:
     here = web_address("https://a.org/b/c?d")
@@ -56,6 +59,7 @@ def test_a_redirect_leads_to_an_address_like_any_other_or_nowhere(location: str)
         assert web_address(str(here.redirected(location))) == here.redirected(location)
 
 
+@examples(200, 10_000)
 @given(any_of.sampled_from(("", "gzip", "deflate")), any_of.lists(any_of.binary(max_size=3_000), max_size=5))
 def test_no_content_is_longer_than_the_limit(encoding: str, chunks: list[bytes]) -> None:
     for packed in (chunks, [zlib.compress(b"".join(chunks) * 50)]):
@@ -66,6 +70,7 @@ def test_no_content_is_longer_than_the_limit(encoding: str, chunks: list[bytes])
         assert len(unpacked.content) <= _MOST
 
 
+@examples(200, 10_000)
 @given(texts, any_of.binary(max_size=200))
 def test_any_type_makes_text_or_says_that_it_is_none(header: str, content: bytes) -> None:
     said = ContentType.of(header)
@@ -75,8 +80,8 @@ def test_any_type_makes_text_or_says_that_it_is_none(header: str, content: bytes
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # bs4 finds some of them odd, too
+@examples(60, 3_000)
 @given(pieces)
-@settings(max_examples=60)
 def test_no_page_leaves_its_frame(parts: list[str]) -> None:
     html = "".join(parts).encode("utf-8", "replace")
     found = converted(html, "utf-8")

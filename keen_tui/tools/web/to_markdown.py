@@ -67,6 +67,8 @@ def _without_extras(page: BeautifulSoup) -> None:
 def _plain_links(page: BeautifulSoup, main: Tag) -> None:
     """Leave out the marks behind headings, links that lead nowhere else, and images but for their words."""
     for link in main.find_all("a"):
+        if link.decomposed:  # with the link around it
+            continue
         if "headerlink" in (link.get("class") or ()) or link.get_text(strip=True) in _MARKS:
             link.decompose()
         elif str(link.get("href") or "#").lower().startswith(_NOWHERE):

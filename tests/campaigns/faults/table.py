@@ -50,6 +50,7 @@ FUZZED: Final[Mapping[str, Sequence[str]]] = {
     "edits": ("R7",),
     "drawing": ("R8",),
     "markdown": ("R8",),
+    "pages": ("R8",),
     "commands": ("R9",),
     "keys": ("R1",),
 }

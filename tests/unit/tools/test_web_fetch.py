@@ -381,6 +381,11 @@ async def test_html_that_takes_too_long_is_given_up(server: WebServer) -> None:
         await get(server, "/", FetchLimits(text_seconds=0.01))
 
 
+async def test_links_in_links_are_no_problem(server: WebServer) -> None:
+    server.pages["/"] = answer(b"<p>words</p><a href=><div><a href=x></div>", "text/html")
+    assert "words" in (await get(server, "/")).text
+
+
 async def test_html_of_any_depth_becomes_text(server: WebServer) -> None:
     server.pages["/"] = answer(b"<div>" * 3_000 + b"deep" + b"</div>" * 3_000, "text/html")
     assert "deep" in (await get(server, "/")).text
