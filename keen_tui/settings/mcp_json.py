@@ -7,6 +7,7 @@ bytes of this file and of the scripts of the project that its commands name.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shlex
@@ -15,10 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.settings.brought import Brought, in_question
 from keen_tui.settings.mcp_entries import SHARED_FIELDS, WrongEntry, expand, server_of, usable_name
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.mcp_servers import McpServer, ServerScript
 from keen_tui.system.safe_read import content_of
 from keen_tui.text.units import size
 
@@ -65,10 +67,10 @@ def read_servers(folder: Path) -> ProjectServers:
             if not name or name in found:
                 raise WrongEntry("", "has the name of another one" if name else "has a name without letters")
             server = server_of(name, _known(entry), SHARED_FIELDS)
-            shown, scripts = list(_rows(server)), list(_scripts(server, folder))
-            found[name] = server
+            shown, scripts = list(_rows(server)), tuple(_scripts(server, folder))
+            found[name] = replace(server, scripts=scripts)
             rows += shown
-            parts += scripts
+            parts += [f"script:{script.path}:{script.digest}".encode() for script in scripts]
         except WrongEntry as wrong:
             problems.append(f"{file}: the server {in_question(written)} isn't used: {wrong.sentence}.")
     return ProjectServers(
@@ -138,27 +140,53 @@ def _shown(field: str, text: str) -> str:
     return shown
 
 
-def _scripts(server: McpServer, folder: Path) -> Iterator[bytes]:
-    """The files of the project that the command names, each with its path and its content.
+def changed_script(server: McpServer, folder: Path) -> str:
+    """The first script of a project's server that isn't as it was when the user agreed; "" for none.
+    Blocks."""
+    for script in server.scripts:
+        try:
+            if _digest(Path(script.path), folder) != script.digest:
+                return script.path
+        except OSError:
+            return script.path
+    return ""
 
-    What such a file loads in its turn can't be known. Raises WrongEntry: one is too large to be read.
+
+def _scripts(server: McpServer, folder: Path) -> Iterator[ServerScript]:
+    """The paths in the project that the command names. What such a file loads in its turn can't be known.
+
+    Raises:
+        WrongEntry: one is too large to be read, or can't be.
     """
     if not server.command:
         return
-    base = folder / server.cwd
-    for path in filter(None, map(_path_in, _words(server))):
-        real = Path(os.path.realpath(base / path))
-        if not real.is_relative_to(os.path.realpath(folder)):
+    base = os.path.join(folder, server.cwd)  # noqa: PTH118 - a Path would lose "."
+    for word in dict.fromkeys(filter(None, map(_path_in, _words(server)))):
+        path = Path(os.path.normpath(os.path.join(base, word)))  # noqa: PTH118
+        if not (path.is_relative_to(folder) or _is_inside(path, folder)):
             continue
         try:
-            content = content_of(real, most=_LARGEST_SCRIPT)
+            yield ServerScript(path=str(path), digest=_digest(path, folder))
         except OSError as error:
+            why = error.strerror or "it can't be read"
             if error.errno == errno.EFBIG:
-                limit = f"it is larger than {size(_LARGEST_SCRIPT)}, so Keen can't see whether it changes"
-                raise WrongEntry("command", f"names {in_question(path)}: {limit}") from error
-            continue  # a folder, say
-        if content is not None:
-            yield b"script:%s:" % os.fsencode(real) + content
+                why = f"it is larger than {size(_LARGEST_SCRIPT)}"
+            raise WrongEntry(
+                "command", f"names {in_question(word)}, but Keen can't see whether that changes: {why}"
+            ) from error
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def _digest(path: Path, folder: Path) -> str:
+    """A digest of where the path leads, and of the file there if it is the project's. Raises OSError."""
+    real = Path(os.path.realpath(path))
+    content = content_of(real, most=_LARGEST_SCRIPT) if _is_inside(real, folder) and real.is_file() else None
+    digest = hashlib.sha256(os.fsencode(real))
+    digest.update(b"\0nothing" if content is None else b"\0" + hashlib.sha256(content).digest())
+    return digest.hexdigest()
 
 
 def _words(server: McpServer) -> Iterator[str]:

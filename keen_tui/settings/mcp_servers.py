@@ -12,6 +12,13 @@ Transport = Literal["stdio", "http", "sse"]
 old servers, by server-sent events."""
 
 
+class ServerScript(Struct, frozen=True, kw_only=True):
+    """A path in the project that a server's command may mean, and a digest of what is there."""
+
+    path: str
+    digest: str
+
+
 class McpServer(Struct, frozen=True, kw_only=True):
     """A server as it is configured.
 
@@ -19,7 +26,8 @@ class McpServer(Struct, frozen=True, kw_only=True):
     `url` and `headers`. `enabled_tools` are the only tools to use, () for all, and `disabled_tools` are never
     used. The timeouts are seconds. `sandbox`: run the program in the sandbox. `origin` says who configured
     it. `oauth_client_id`, its secret and the port of this machine to come back to are for an authorization
-    server where the user has registered a program; "" and 0: it is registered at the sign-in.
+    server where the user has registered a program; "" and 0: it is registered at the sign-in. `scripts` are
+    those of a project's server, as they were when the user agreed.
     """
 
     name: str
@@ -39,6 +47,7 @@ class McpServer(Struct, frozen=True, kw_only=True):
     oauth_client_secret: str = ""
     oauth_callback_port: int = 0
     origin: Literal["yours", "project"] = "yours"
+    scripts: tuple[ServerScript, ...] = ()
 
     def __repr__(self) -> str:
         """Without what may be secret."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
 from keen_tui.domain.events import (
@@ -19,11 +22,12 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import CalledTool
+from keen_tui.settings.mcp_json import read_servers
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support import agent
 from tests.support.agent import AtWork, Bench
-from tests.support.mcp import all_settled, noted, servers_of, talkative
+from tests.support.mcp import PROGRAMS, all_settled, noted, servers_of, talkative
 from tests.support.waiting import until
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
@@ -273,6 +277,27 @@ async def test_no_server_holds_a_turn_for_long_and_each_failure_is_told(tmp_path
         states = {report.name: report.state for report in servers_of(bench).reports()}
         assert states.pop("mute") == "starting"
         assert set(states.values()) == {"failed"}
+
+
+async def test_a_script_of_a_project_that_has_changed_is_not_started_again(tmp_path: Path) -> None:
+    bench_folder = tmp_path / "work"
+    script = bench_folder / "serve.py"
+    bench_folder.mkdir()
+    script.write_text(
+        f"import runpy; runpy.run_path({str(PROGRAMS / 'talkative.py')!r}, run_name='__main__')"
+    )
+    entry = {"command": sys.executable, "args": ["serve.py"]}
+    (bench_folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"talk": entry}}))
+    (found,) = read_servers(bench_folder).found
+    server = replace(found, startup_timeout=60.0)
+    async with agent.at_work([OK], bench_folder, servers=[server]) as bench:
+        servers = await all_settled(bench)
+        assert servers.reports()[0].state == "ready"
+        script.write_text("import os; os.system('touch done')")
+        await servers.restart("talk")
+        await until(lambda: servers.reports()[0].state == "failed")
+        assert servers.reports()[0].reason.startswith("serve.py has changed since you agreed to it.")
+        assert not (bench_folder / "done").exists()
 
 
 def _failures(bench: Bench) -> list[str]:

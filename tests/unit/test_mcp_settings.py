@@ -15,7 +15,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.config import load_settings
 from keen_tui.settings.load import load_all
-from keen_tui.settings.mcp_json import read_servers
+from keen_tui.settings.mcp_json import changed_script, read_servers
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.service import SettingsService
 from keen_tui.settings.trust import settle_trust
@@ -284,9 +284,29 @@ def test_a_script_of_the_project_that_changes_asks_again(
     (place.project / "link.py").symlink_to("serve.py")
     place.brings({"a": entry})
     place.asked()
-    assert len(place.servers()) == 1
+    (server,) = place.servers()
+    assert changed_script(server, place.project) == ""
     script.write_text("print(2)")
+    assert changed_script(server, place.project)
     assert place.servers() == ()
+
+
+def test_a_link_that_leads_elsewhere_is_a_change(place: Place, tmp_path: Path) -> None:
+    (place.project / "one.py").write_text("1")
+    (place.project / "two.py").write_text("1")
+    (tmp_path / "outside.py").write_text("1")
+    link = place.project / "serve.py"
+    link.symlink_to("one.py")
+    place.brings({"a": {"command": "python3", "args": ["serve.py"]}})
+    place.asked()
+    (server,) = place.servers()
+    for target in ("two.py", tmp_path / "outside.py", "nothing.py"):
+        link.unlink()
+        link.symlink_to(target)
+        assert changed_script(server, place.project)
+    link.unlink()
+    link.symlink_to("one.py")
+    assert changed_script(server, place.project) == ""
 
 
 def test_files_elsewhere_and_folders_do_not_count(place: Place, tmp_path: Path) -> None:
@@ -304,7 +324,7 @@ def test_a_script_that_is_too_large_to_be_read_is_not_run(place: Place) -> None:
     place.brings({"a": {"command": "./serve"}, "b": {"command": "x"}})
     assert "  a  " not in place.asked()
     assert [server.name for server in place.servers()] == ["b"]
-    assert "Keen can't see whether it changes" in place.problems()
+    assert "Keen can't see whether that changes" in place.problems()
 
 
 def test_keys_of_model_providers_stay_here(place: Place) -> None:

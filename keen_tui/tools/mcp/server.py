@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from keen_tui.domain.errors import ServerFailed, ServerGone, SignInNeeded
 from keen_tui.domain.servers import ServerState
+from keen_tui.settings.mcp_json import changed_script
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.elicitation import Asking
@@ -173,6 +175,7 @@ class ServerConnection:
         `_why_gone`."""
         self._signals, self._why_gone = asyncio.Queue(), ""
         self._has_been_ready = self._knows_why = False
+        await asyncio.to_thread(_require_unchanged, self.server, self._around.root)
         opener = await asyncio.to_thread(_sdk)
         around, ears = self._around, _Hearing(self, self._signals)
         async with (
@@ -262,6 +265,14 @@ class _Hearing:
     async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         asking = self._connection.asking
         return await asking.ask(asked) if asking else {"action": "decline"}
+
+
+def _require_unchanged(server: McpServer, folder: Path) -> None:
+    """Raises ServerFailed for a project's server whose script isn't the one that the user agreed to: the
+    model may have changed it, and it would run outside the sandbox."""
+    if changed := changed_script(server, folder):
+        name = clean(os.path.relpath(changed, folder))
+        raise ServerFailed(f"{name} has changed since you agreed to it. Keen asks again at its next start")
 
 
 def _sdk() -> Any:
