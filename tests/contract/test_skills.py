@@ -3,6 +3,7 @@ rule 17)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +13,22 @@ from msgspec.structs import replace
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import Compacted, Notice, SkillCalled, TurnDone, TurnError, TurnIncomplete
+from keen_tui.domain.events import (
+    Compacted,
+    Event,
+    Notice,
+    SkillCalled,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    is_stored,
+)
 from keen_tui.domain.messages import SkillUsed, TurnMemory
+from keen_tui.memory.conversation import conversation_of
+from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.settings.skills import Skill
+from keen_tui.storage.records import event_line, parsed_event
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support.agent import AtWork, Bench
 
@@ -53,6 +67,13 @@ def read(path: Path) -> Call:
 
 def in_use(bench: Bench) -> list[str]:
     return [skill.name for skill in bench.session.skills_in_use]
+
+
+def reread(event: Event) -> Event:
+    """The event as a session file gives it back."""
+    read = parsed_event(json.loads(event_line(1, 0.0, event)))
+    assert read is not None
+    return read
 
 
 async def test_without_skills_nothing_of_them_is_sent(work: Path, at_work: AtWork) -> None:
@@ -123,6 +144,15 @@ async def test_a_retry_sends_the_same_text_and_loads_nothing_again(
         assert len(bench.log.of(SkillCalled)) == 1
         assert [skill.name for skill in done.turn_memory.skills] == ["pdf"]
         bench.assert_valid_requests()
+        await bench.log.caught_up()
+        written = [reread(event) for event in bench.log.events if is_stored(event)]
+        assert conversation_of(written).past == bench.session.past, "a file of the session tells it all"
+        half = written[: [isinstance(event, TurnIncomplete) for event in written].index(True) + 1]
+        (message,) = conversation_of(half).unanswered
+        assert message.skill is not None and message.skill.text in sent[0]
+        (end,) = endings(unfinished(half), None)
+        assert isinstance(end, TurnAbandoned), "the program was killed there"
+        assert [skill.name for skill in end.turn_memory.skills] == ["pdf"]
 
 
 async def test_a_message_that_failed_keeps_its_skill_for_the_retry(
