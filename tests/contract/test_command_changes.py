@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.settings.hooks import Hook
 from keen_tui.tools.work_tree import tree
 from tests.support.saving import SavedBench, place
 
@@ -33,7 +34,9 @@ def bash(command: str) -> Call:
 
 
 @asynccontextmanager
-async def program(folder: Path, script: list[Answer], *, watches: bool = True) -> AsyncIterator[SavedBench]:
+async def program(
+    folder: Path, script: list[Answer], *, watches: bool = True, hooks: Sequence[Hook] = ()
+) -> AsyncIterator[SavedBench]:
     """A session in a repository with src/a.py, src/b.py and notes.txt; the last one isn't tracked."""
     work = folder / "work"
     (work / "src").mkdir(parents=True)
@@ -44,13 +47,30 @@ async def program(folder: Path, script: list[Answer], *, watches: bool = True) -
     git(work, "add", ".")
     git(work, "commit", "-qm", "first")
     (work / "notes.txt").write_text("by hand\n")
-    async with place(folder, "openai-chat", script) as here, here.program(watches=watches) as bench:
+    async with (
+        place(folder, "openai-chat", script) as here,
+        here.program(watches=watches, hooks=hooks) as bench,
+    ):
         yield bench
 
 
 def git(folder: Path, *words: str) -> None:
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+async def test_what_a_hook_changes_after_an_edit_is_remembered_told_and_undone(tmp_path: Path) -> None:
+    formatter = Hook(point="PostToolUse", matcher="Edit", command="echo '# formatted' >> src/a.py")
+    edit = Call("edit_file", {"path": "src/a.py", "old_text": "one", "new_text": "1"})
+    async with program(tmp_path, [Reply([edit]), OK], hooks=[formatter]) as bench:
+        work = bench.session.workspace
+        end = await bench.ask("change it")
+        assert isinstance(end, TurnDone)
+        assert end.turn_memory == TurnMemory(files_changed=("src/a.py",))
+        assert "[after this call a hook of the user changed src/a.py]" in bench.results()[0]
+        assert (work / "src" / "a.py").read_text() == "1\n# formatted\n"
+        assert await bench.changes.undo(1) == ""
+        assert (work / "src" / "a.py").read_text() == "one\n"
 
 
 async def test_later_turns_know_what_commands_changed(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,11 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
+from keen_tui.settings.hooks import Hook
 from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.sessions import SessionStore
+from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import ONE_ATTEMPT, Bench, EventLog, Script, provider_for
 from tests.support.waiting import until
@@ -71,10 +73,12 @@ class Place:
         home: Path | None = None,
         opener: FileOpener = open_file,
         watches: bool | None = None,
+        hooks: Sequence[Hook] = (),
         **connection: Any,
     ) -> AsyncIterator[SavedBench]:
         """A running program, with a new session or with the one that `opening` names. `opener` opens session
-        files. `watches`: whether it watches what commands change; None: it says nothing about that."""
+        files. `watches`: whether it watches what commands change; None: it says nothing about that. `hooks`
+        run in it."""
         self.workspace.mkdir(exist_ok=True)
         backup, store = TurnBackup(), SessionStore(home or self.home)
         provider: Provider = provider_for(self.server, self.api, **connection)
@@ -92,6 +96,8 @@ class Place:
             instruction_files=InstructionFiles(
                 workspace=self.workspace, settings_folder=home or self.home, home=self.folder
             ),
+            hooks=hooks,
+            hook_programs=HookPrograms(self.workspace, {}),
         )
         history = SessionManager(session, store, backup, keeps_pending=durable, opener=opener)
         changes = ChangeService(session, backup)

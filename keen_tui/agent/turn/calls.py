@@ -19,7 +19,7 @@ from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import Notice, ToolFinished, ToolOutput, ToolStarted
-from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult
 from keen_tui.system.threads import in_thread_to_the_end
 from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
@@ -128,8 +128,12 @@ class _RunningCall:
         has_run = self.result.ran and self.result.outcome in ("done", "failed")
         if not (has_run and hooks.follows(self._call)):
             return
+        facts = len(self.result.facts)
         async with self._changes_noted():
             answer = await hooks.after_call(self._turn, self._call, self.result)
+        added = self.result.facts[: len(self.result.facts) - facts]
+        if changed := [fact.path for fact in added if isinstance(fact, FileChanged)]:
+            self._add(f"\n[after this call a hook of the user changed {', '.join(changed)}]")
         self.result = with_answer(self.result, answer)
 
     async def _run_checked(self) -> None:
