@@ -317,6 +317,20 @@ async def test_a_server_that_refuses_it_is_told_of_once(api: Api, tmp_path: Path
         assert notice.text.startswith("Web search is on, but 127.0.0.1")
 
 
+@pytest.mark.parametrize(
+    "words", ["Unknown include value: 'web_search_call.action.sources'", "No parameter: include"]
+)
+async def test_a_server_that_names_no_sources_still_searches(words: str, tmp_path: Path) -> None:
+    refusal = HttpAnswer(400, {"error": {"type": "invalid_request_error", "message": words}})
+    api: Api = "openai-responses"
+    async with at_work([refusal, searching(api, calls=False)], tmp_path, api=api) as bench:
+        await switched(bench, api)
+        assert isinstance(await bench.ask("what is new?"), TurnDone)
+        assert TOOLS[api] in bench.server.requests[-1].body["tools"]
+        assert "action.sources" not in sent(bench)
+        assert not bench.log.of(Notice)
+
+
 async def test_an_api_without_it_is_told_of_once(tmp_path: Path) -> None:
     async with at_work([Reply([Say("a")]), Reply([Say("b")])], tmp_path) as bench:
         await switched(bench, "openai-chat")

@@ -19,9 +19,10 @@ from keen_tui.providers.wire.images import data_url, result_content, rewritten_c
 from keen_tui.providers.wire.wire_text import mended
 
 _REFUSALS = (
+    (re.compile(r"web_search_call|action\.sources", re.IGNORECASE), {"sources"}),
     (re.compile(r"web.?search|tool type|\btools\[\d+\]\.type", re.IGNORECASE), {SEARCH}),
     (re.compile(r"not persisted|without its required", re.IGNORECASE), {"ids"}),
-    (re.compile(r"encrypted|['\"`.]include\b|parameter:? include", re.IGNORECASE), {"include"}),
+    (re.compile(r"encrypted|['\"`.]include\b|parameter:? include", re.IGNORECASE), {"include", "sources"}),
     (re.compile(r"effort", re.IGNORECASE), {"effort"}),
     (re.compile(r"summar", re.IGNORECASE), {"summary"}),
     (re.compile(r"reasoning", re.IGNORECASE), {"effort", "summary"}),
@@ -43,7 +44,7 @@ class OpenAIResponses(OpenAIProvider):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         reasoning = set() if connection.reasons is False else {"include", "summary"}
-        self.options |= {SEARCH} if connection.searches else set()
+        self.options |= {SEARCH, "sources"} if connection.searches else set()
         self.options |= {"ids"} | reasoning | ({"effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
@@ -120,7 +121,8 @@ class OpenAIResponses(OpenAIProvider):
         if request.tools:
             search = [{"type": "web_search"}] if self._may_search(request) else []
             wanted["tools"] = [*map(_wire_tool, request.tools), *search]
-        sources = ["web_search_call.action.sources"] if self._may_search(request) else []
+        has_sources = "sources" in self.options and self._may_search(request)
+        sources = ["web_search_call.action.sources"] if has_sources else []
         included = ["reasoning.encrypted_content"] if "include" in self.options else []
         if included or sources:
             wanted["include"] = [*included, *sources]
