@@ -8,6 +8,7 @@ from typing import Any
 
 from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.model_service import ModelService
+from keen_tui.agent.services.server_service import ServerService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
 from keen_tui.frontends.shared.commands import BUILT_IN
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -56,9 +57,11 @@ def live(
     session, history, changes = build_saved_session(
         settings, Path.cwd(), provider, model, store, environ, attended=True, additions=additions
     )
+    servers = session.state.open.setup.toolbox.servers
     return FrontEndSetup(
         session=session,
         controls=session,
+        servers=ServerService(servers) if servers else None,
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,

@@ -161,7 +161,9 @@ class Runner:
     async def _run_turn(self, turn: ActiveTurn) -> None:
         session = self._state.open
         conversation, setup = session.conversation, session.setup
-        ending = await run_attempt(turn, conversation, setup, self._meter, self._state.most_tokens)
+        ending = await run_attempt(
+            turn, conversation, setup, self._meter, self._state.most_tokens, self._state.context_window
+        )
         past = conversation.past.steps
         turns = dict.fromkeys(message.turn for message in conversation.unanswered)
         steps = tuple(step for number in turns for step in past.get(number, ()))

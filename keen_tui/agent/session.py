@@ -22,7 +22,6 @@ from keen_tui.agent.one_shot import answer_aside
 from keen_tui.agent.open_session import (
     OpenSession,
     SessionState,
-    newest_todos,
     opened_session,
 )
 from keen_tui.agent.runner import Runner
@@ -106,7 +105,9 @@ class Session:
         self._instruction_files = instruction_files
         self._why_stopped = STOPPED
         self._is_closed = False
-        self._surroundings = Surroundings(toolbox, self._publish, attended=attended)
+        self._surroundings = Surroundings(
+            toolbox, self._publish, attended=attended, turn=lambda: self.turn if self.running else 0
+        )
         self._job = JobSlot()
         self._background = BackgroundJobs()
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
@@ -430,7 +431,7 @@ class Session:
         files = self._instruction_files
         self.state.open = opened_session(self._setup, files, instructions, past, conversation)
         self._approvals.forget_grants()
-        self._setup.toolbox.todos.items = newest_todos(past)
+        self._surroundings.begin_session(past)
         self.recall_from(HeldRecord(past))
         self._queue.forget()
         self._hooks.switch(session_id, transcript, self.model, is_new=not past)

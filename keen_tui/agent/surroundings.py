@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from keen_tui.agent.open_session import newest_todos
 from keen_tui.domain.events import Event, Notice, SandboxFound
 from keen_tui.domain.permitted import Permitted
 from keen_tui.tools.toolbox import Toolbox
@@ -15,18 +16,26 @@ from keen_tui.tools.toolbox import Toolbox
 class Surroundings:
     """Finds them out when the first request no longer has to wait for it, and publishes the result."""
 
-    def __init__(self, toolbox: Toolbox, publish: Callable[[Event], None], *, attended: bool) -> None:
+    def __init__(
+        self, toolbox: Toolbox, publish: Callable[[Event], None], *, attended: bool, turn: Callable[[], int]
+    ) -> None:
         self._toolbox = toolbox
         self._publish = publish
         self._sandbox = ""
         if toolbox.servers:
             toolbox.servers.attended = attended
-            toolbox.servers.tell = lambda sentence: publish(Notice(turn=0, text=sentence))
+            toolbox.servers.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))
 
     def start_servers(self) -> None:
         """Start the MCP servers in the background."""
         if self._toolbox.servers:
             self._toolbox.servers.start()
+
+    def begin_session(self, past: Sequence[Event]) -> None:
+        """Another session begins, with these events: its to-do list, and no tools of servers found yet."""
+        self._toolbox.todos.items = newest_todos(past)
+        if self._toolbox.servers:
+            self._toolbox.servers.forget_found()
 
     async def end_servers(self) -> None:
         """End the MCP servers, and wait until their programs have ended."""

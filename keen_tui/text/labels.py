@@ -23,6 +23,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "todo_write": "todo",
     "propose_plan": "plan",
     "recall": "past",
+    "mcp_search": "mcp",
     "web_fetch": "fetch",
     "web_search": "web",
 }
@@ -38,6 +39,7 @@ READING_TOOLS: Final = frozenset(
         "grep_files",
         "ask_user",
         "todo_write",
+        "mcp_search",
         "propose_plan",
         "recall",
         "skill",

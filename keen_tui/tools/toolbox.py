@@ -99,7 +99,7 @@ class Toolbox:
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as the model gets them, always in the same order."""
         own = tuple(tool.spec for tool in self._tools.values())
-        return (*own, *(tool.spec for tool in self.servers.tools.values())) if self.servers else own
+        return (*own, *self.servers.offered) if self.servers else own
 
     def target(self, call: ToolCall) -> str:
         """What the call acts on, in a few words; "" if that isn't known."""
@@ -132,7 +132,7 @@ class Toolbox:
 
     def _tool(self, name: str) -> Tool | None:
         own = self._tools.get(name)
-        return self.servers.tools.get(name) if own is None and self.servers else own
+        return self.servers.tool(name) if own is None and self.servers else own
 
 
 def _without(keys: Collection[str], run: Run) -> Run:

@@ -22,6 +22,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import CalledTool
+from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.mcp_json import read_servers
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.tools.permissions.rules import Rules, parse_rules
@@ -319,3 +320,35 @@ async def test_servers_get_no_api_key_and_end_with_the_session(
         assert not [name for name in names if "API_KEY" in name]
     assert servers.reports()[0].state == "stopped"
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("MCP server")]
+
+
+def _offered_by_name(bench: Bench, number: int) -> list[str]:
+    tools = bench.server.requests[number].body["tools"]
+    names = [tool.get("name") or tool["function"]["name"] for tool in tools]
+    return [name for name in names if name.startswith("mcp_")]
+
+
+async def test_where_descriptions_take_too_much_a_search_stands_in_for_them(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    calls = tmp_path / "calls"
+    search = Call("mcp_search", {"query": "make something"})
+    unknown = Call("mcp__talk__echo", {"text": "not found yet"})
+    script: list[Answer] = [OK, Reply([search]), Reply([make(), unknown]), CUT, OK]
+    info = ModelInfo(provider="p", id="scripted", api="openai-chat", context_window=3_000)
+    async with at_work(script, tmp_path, servers=[talkative(calls)], info=info, compact_at=0) as bench:
+        await all_settled(bench)
+        await bench.ask("hello")
+        assert _offered_by_name(bench, 0) == ["mcp_search"]
+        assert isinstance(await bench.ask("go"), TurnIncomplete)
+        assert _offered_by_name(bench, 1) == ["mcp_search"]
+        found = _offered_by_name(bench, 2)
+        assert found[:2] == ["mcp_search", "mcp__talk__make"]
+        assert "mcp__talk__die" not in found
+        servers_of(bench).forget_found()  # as after the end of the program
+        end = await bench.retry()
+        assert isinstance(end, TurnDone)
+        assert _offered_by_name(bench, 4) == [*found, *({"mcp__talk__echo"} - set(found))]
+        assert noted(calls) == ["make a", "echo not found yet"]
+        assert bench.results()[0].startswith("mcp__talk__make: Makes something.\nparameters: {")
+        bench.assert_valid_requests()

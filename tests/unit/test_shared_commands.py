@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.permitted import Permitted
 from keen_tui.frontends.line.asking import question_of as line_question_of
+from keen_tui.frontends.line.server_pages import servers_in_lines
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.change_commands import DIFF, UNDO
 from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
@@ -21,6 +22,7 @@ from keen_tui.frontends.shared.pages import (
     ChangesPage,
     ContextPage,
     KeyPage,
+    McpPage,
     ModelsPage,
     Page,
     ServerPage,
@@ -39,6 +41,7 @@ from keen_tui.frontends.shared.questions import (
     SwitchQuestion,
     UndoQuestion,
 )
+from keen_tui.frontends.shared.server_commands import MCP
 from keen_tui.frontends.shared.session_commands import (
     EXPORT,
     FORK,
@@ -56,6 +59,7 @@ from tests.support.changes import file, turn_three
 from tests.support.fake_changes import FakeChanges
 from tests.support.fake_history import FakeHistory
 from tests.support.fake_models import ACME, FakeModels
+from tests.support.fake_servers import FakeServers
 from tests.support.fake_session import FakeSession
 
 PENDING = PendingState()
@@ -122,12 +126,14 @@ class At:
         self.history = FakeHistory()
         self.models = FakeModels(ACME.models[0])
         self.changes = FakeChanges()
+        self.servers = FakeServers()
         setup = FrontEndSetup(
             session=self.session,
             controls=self.session,
             history=self.history,
             changes=self.changes,
             models=self.models,
+            servers=self.servers,
         )
         self.context = CommandContext(self.person, setup)
 
@@ -385,3 +391,33 @@ async def test_settings_of_the_session_take_effect_there_and_others_in_the_front
     assert at.person.said == ["theme keen-light"]
     with pytest.raises(SessionRefused, match="no settings to change"):
         await SETTINGS.does(at.context, "")
+
+
+async def test_mcp_shows_servers_and_restarts_and_stops_them(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    for words in ("", "github"):
+        await MCP.does(at.context, words)
+    assert at.person.shown == [McpPage(at.servers, ""), McpPage(at.servers, "github")]
+    await MCP.does(at.context, "restart files")
+    await MCP.does(at.context, "stop github")
+    assert at.servers.done == ["restart files", "stop github"]
+    assert at.person.said == ["The server files: restart.", "The server github: stop."]
+    for words in ("nobody", "restart", "stop "):
+        with pytest.raises(WordsRefused):
+            await MCP.does(at.context, words)
+    with pytest.raises(SessionRefused):
+        await MCP.does(at.context, "stop nobody")
+
+
+def test_servers_are_told_in_lines(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    lines = list(servers_in_lines(McpPage(at.servers, "")))
+    assert lines[1:] == [
+        "github: ready, 1 of 2 tools.",
+        "files: failed: the program npx isn't there.",
+        "docs: needs a sign-in: the server wants you to sign in.",
+    ]
+    whole = list(servers_in_lines(McpPage(at.servers, "github")))
+    assert whole[:3] == ["github: ready, 1 of 2 tools.", "npx github-server.", "configured by the project."]
+    assert "Tool mcp__github__delete_repo, not used: Deletes all." in whole
+    assert whole[-2:] == ["started", "info: logged in"]

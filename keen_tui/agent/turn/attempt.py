@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import chain
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
@@ -19,7 +20,12 @@ from keen_tui.memory.conversation import Conversation
 
 
 async def run_attempt(
-    turn: ActiveTurn, conversation: Conversation, setup: TurnSetup, meter: ContextMeter, most_tokens: float
+    turn: ActiveTurn,
+    conversation: Conversation,
+    setup: TurnSetup,
+    meter: ContextMeter,
+    most_tokens: float,
+    window: int | None,
 ) -> Ending:
     """Attach images and skills, make room in the context window, and run the turn to its end. Never raises:
     cancelling the task ends it as interrupted.
@@ -27,11 +33,13 @@ async def run_attempt(
     Args:
         conversation: the session's; what is published here enters it.
         most_tokens: a first request that is larger has the conversation summarised; 0: never.
+        window: the tokens that the model takes; None: unknown.
     """
     try:
         if blocked := await _run_prompt_hooks(turn, conversation, setup):
             return blocked
-        await _take_server_tools(turn, setup)
+        window_bytes = (window or 0) * meter.size.bytes_per_token
+        await _take_server_tools(turn, setup, window_bytes)
         await _attach(turn, conversation, setup)
         return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
     except asyncio.CancelledError:
@@ -54,9 +62,9 @@ async def _run_prompt_hooks(turn: ActiveTurn, conversation: Conversation, setup:
     return None
 
 
-async def _take_server_tools(turn: ActiveTurn, setup: TurnSetup) -> None:
-    """Take over the tools that MCP servers offer now. In the first moments of a session it waits a little for
-    servers that are starting."""
+async def _take_server_tools(turn: ActiveTurn, setup: TurnSetup, window_bytes: float) -> None:
+    """Take over the tools that MCP servers offer now. The first turn waits a little for servers that are
+    starting."""
     servers = setup.toolbox.servers
     if servers is None:
         return
@@ -65,7 +73,8 @@ async def _take_server_tools(turn: ActiveTurn, setup: TurnSetup) -> None:
         text = f"Waiting up to {seconds:.0f} seconds for MCP servers that are starting: {', '.join(names)}."
         setup.publish(Notice(turn=turn.turn, text=text))
 
-    await servers.begin_turn(tell)
+    steps = chain.from_iterable(turn.past.steps.get(trace.turn, ()) for trace in turn.traces)
+    await servers.begin_turn(tell, window_bytes, chain.from_iterable(step.calls for step in steps))
 
 
 async def _attach(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:

@@ -9,6 +9,7 @@ from keen_tui.domain.reports import POLICIES, CacheReuse, ContextReport, PartSiz
 from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.line.model_pages import LineModels
+from keen_tui.frontends.line.server_pages import servers_in_lines
 from keen_tui.frontends.line.session_pages import choose_session
 from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.setting_pages import show_settings
@@ -21,6 +22,7 @@ from keen_tui.frontends.shared.pages import (
     ContextPage,
     HelpPage,
     KeyPage,
+    McpPage,
     ModelsPage,
     Page,
     ServerPage,
@@ -68,6 +70,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             await LineModels(ui, models).enter_key()
         case ServerPage(models, address):
             await LineModels(ui, models).name_server(address)
+        case McpPage():
+            ui.printer.read(servers_in_lines(page))
         case _:
             assert_never(page)
 

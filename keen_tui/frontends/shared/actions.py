@@ -10,6 +10,7 @@ from keen_tui.frontends.shared import (
     memory_commands,
     model_commands,
     permission_commands,
+    server_commands,
     session_commands,
     setting_commands,
     skill_commands,
@@ -123,6 +124,7 @@ ACTIONS: tuple[Action, ...] = (
     *memory_commands.COMMANDS,
     *permission_commands.COMMANDS,
     *skill_commands.COMMANDS,
+    *server_commands.COMMANDS,
     USAGE,
     *setting_commands.COMMANDS,
     Action(

@@ -60,4 +60,6 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "TurnMemory: forgets the entry, or restores it. Skills: puts one away",
     ),
     _key("page_note", ("n",), "Note", "TurnMemory: adds a note"),
+    _key("page_restart", ("r",), "Restart", "MCP servers: starts one again"),
+    _key("page_stop", ("k",), "Stop", "MCP servers: stops one"),
 )

@@ -10,7 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from keen_tui.domain.reports import Changes, ContextReport, Setting
     from keen_tui.frontends.shared.changes import ShownFile
-    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
+    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, ServersPort, SettingsPort
 
 
 class HelpPage(Struct, frozen=True):
@@ -98,6 +98,13 @@ class ServerPage(Struct, frozen=True):
     address: str
 
 
+class McpPage(Struct, frozen=True):
+    """The MCP servers; with a `name` that one, whole."""
+
+    port: ServersPort
+    name: str
+
+
 Page: TypeAlias = (
     HelpPage
     | UsagePage
@@ -109,4 +116,5 @@ Page: TypeAlias = (
     | ModelsPage
     | KeyPage
     | ServerPage
+    | McpPage
 )

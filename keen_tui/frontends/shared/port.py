@@ -23,6 +23,7 @@ from keen_tui.domain.reports import (
     SearchHit,
     Setting,
 )
+from keen_tui.domain.servers import ServerReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.settings.custom_commands import CustomCommand
 
@@ -337,6 +338,19 @@ class SettingsPort(Protocol):
         """The line of a setting in the file, 0 if it can't be found."""
 
 
+class ServersPort(Protocol):
+    """The MCP servers of the session."""
+
+    def servers(self) -> tuple[ServerReport, ...]:
+        """All servers, in the order of the settings: at least one, and always the same ones."""
+
+    async def restart(self, name: str) -> str:
+        """Start that server again; returns a sentence. Raises SessionRefused: there is none of that name."""
+
+    async def stop(self, name: str) -> str:
+        """Stop that server; returns a sentence. Raises SessionRefused: there is none of that name."""
+
+
 class Guided(Protocol):
     """A front end, as a guided tour uses it."""
 
@@ -372,6 +386,7 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     commands: tuple[CustomCommand, ...] = ()
     skills: tuple[Skill, ...] = ()
     settings: SettingsPort | None = None
+    servers: ServersPort | None = None
 
     @property
     def keeps_pending(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
-from keen_tui.text.labels import SERVER_TOOLS as PREFIX
+from keen_tui.text.labels import SERVER_TOOLS
 
 LONGEST: Final = 64
 """The most characters of a tool's name that all APIs take."""
@@ -34,19 +34,19 @@ def server_parts(names: Iterable[str]) -> dict[str, str]:
 def tool_names(part: str, tools: Iterable[str]) -> dict[str, str]:
     """The full name of each tool of a server, by its own name. `part` stands for the server. The same tools
     get the same names, in whatever order they are listed."""
-    room = LONGEST - len(PREFIX) - len(part) - len("__")
+    room = LONGEST - len(SERVER_TOOLS) - len(part) - len("__")
     names: dict[str, str] = {}
     for tool in sorted(set(tools)):
         own = _REFUSED.sub("_", tool) or "tool"
         own = own if len(own) <= room else _marked(own, tool, room)
-        full = f"{PREFIX}{part}__{own}"
-        names[tool] = f"{PREFIX}{part}__{_marked(own, tool, room)}" if full in names.values() else full
+        full = f"{SERVER_TOOLS}{part}__{own}"
+        names[tool] = f"{SERVER_TOOLS}{part}__{_marked(own, tool, room)}" if full in names.values() else full
     return names
 
 
 def told_apart(name: str) -> tuple[str, str]:
     """The server's part and the tool's part of a full name."""
-    server, _, tool = name.removeprefix(PREFIX).partition("__")
+    server, _, tool = name.removeprefix(SERVER_TOOLS).partition("__")
     return server, tool
 
 

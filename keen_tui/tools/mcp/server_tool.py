@@ -45,6 +45,9 @@ class ServerTool:
             parameters=usable_schema(described.get("inputSchema")).value,
         )
         self.tool = str(described["name"])
+        self.server = connection.server.name
+        self.bytes = len(self.spec.name + self.spec.description) + len(json.dumps(self.spec.parameters))
+        """Bytes of its description in a request."""
         self._connection = connection
         self._new_file = new_file
         hints = described.get("annotations")

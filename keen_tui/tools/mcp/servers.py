@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
 from keen_tui.domain.servers import ServerReport, ServerToolReport
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.text.sanitize import clean
+from keen_tui.tools.base import Tool
 from keen_tui.tools.mcp.names import server_parts, tool_names
 from keen_tui.tools.mcp.results import NewFile
 from keen_tui.tools.mcp.schemas import SchemaRefused
+from keen_tui.tools.mcp.search import MOST_SHARE, ToolSearch, names_in
+from keen_tui.tools.mcp.search import NAME as SEARCH
 from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.server_tool import ServerTool
 
 FIRST_WAIT: Final = 2.0
-"""Seconds from their start for which the first request of a person's turn waits for servers."""
+"""Seconds for which a person's first turn waits for servers that are starting."""
 
 FIRST_WAIT_ALONE: Final = 10.0
 """The same where nobody is there: a single turn has no later one that the tools could join."""
@@ -47,31 +51,65 @@ class SessionServers:
         self._parts = server_parts(self._connections)
         self._offered: dict[str, dict[str, ServerTool]] = {}
         self._all: dict[str, ServerTool] = {}
+        self._found: dict[str, None] = {}
+        """The tools that searches have found, first found first."""
+        self._search: ToolSearch | None = None
+        self._most_bytes: float = 0
         self._told: set[str] = set()
-        self._started_at: float | None = None
+        self._is_started = False
+        self._had_turn = False
 
     @property
     def tools(self) -> Mapping[str, ServerTool]:
-        """The tools that the model gets now, by name: server by server in the order of the settings, those of
-        each by name."""
+        """All tools of servers, by name: server by server in the order of the settings, those of each by
+        name."""
         return self._all
+
+    @property
+    def offered(self) -> tuple[ToolSpec, ...]:
+        """The tools that the model gets now: all of them, or where they would take too much of the context
+        window, a search and what it has found so far."""
+        if self._search is None:
+            return tuple(tool.spec for tool in self._all.values())
+        found = (self._all[name].spec for name in self._found if name in self._all)
+        return (self._search.spec, *found)
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of that name, also one that the model doesn't get now; None if there is none."""
+        if self._search and name == SEARCH:
+            return self._search
+        return self._all.get(name)
 
     def start(self) -> None:
         """Start all of them in the background, once."""
-        if self._started_at is None:
-            self._started_at = asyncio.get_running_loop().time()
+        if not self._is_started:
+            self._is_started = True
             for connection in self._connections.values():
                 connection.start()
 
-    async def begin_turn(self, waits: Callable[[Sequence[str], float], None]) -> None:
-        """Take over the servers' lists of tools for a turn. In the first moments after the start it waits a
-        little for servers that are starting; `waits` is called with their names, and for how many seconds."""
+    async def begin_turn(
+        self,
+        waits: Callable[[Sequence[str], float], None],
+        window_bytes: float = 0,
+        calls: Iterable[tuple[ToolCall, ToolResult]] = (),
+    ) -> None:
+        """Take over the servers' lists of tools for a turn. The first one waits a little for servers that are
+        starting.
+
+        Args:
+            waits: called with their names, and for how many seconds.
+            window_bytes: about what the model takes. If the descriptions of all tools have more than a tenth,
+                a search stands in for them; 0: never.
+            calls: those of the turns that it continues: tools that they have found are offered again.
+        """
         self.start()
-        assert self._started_at is not None
-        due = self._started_at + (FIRST_WAIT if self.attended else FIRST_WAIT_ALONE)
+        self._most_bytes = window_bytes * MOST_SHARE
+        for call, result in calls:
+            self._note_found(names_in(result.text if call.name == SEARCH else call.name))
+        left = FIRST_WAIT if self.attended else FIRST_WAIT_ALONE
         starting = [each for each in self._connections.values() if each.state == "starting"]
-        left = due - asyncio.get_running_loop().time()
-        if starting and left > 0:
+        is_first, self._had_turn = not self._had_turn, True
+        if starting and is_first:
             await self._settled(starting, min(left, _UNTOLD))
             if starting := [each for each in starting if each.state == "starting"]:
                 waits([clean(each.server.name) for each in starting], left)
@@ -131,6 +169,16 @@ class SessionServers:
         for name in self._connections:
             found.update(self._offered.get(name, {}))
         self._all = found
+        is_much = 0 < self._most_bytes < sum(tool.bytes for tool in found.values())
+        if is_much or self._search:  # it stays: to change back would cost a whole prompt cache
+            self._search = ToolSearch(found, self._note_found)
+
+    def forget_found(self) -> None:
+        """Forget what searches have found: another session begins."""
+        self._found.clear()
+
+    def _note_found(self, names: Sequence[str]) -> None:
+        self._found.update(dict.fromkeys(names))
 
     def _tools_of(self, connection: ServerConnection) -> dict[str, ServerTool]:
         """The tools of a server that the model can use, by name."""

@@ -18,16 +18,21 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.messages import CalledTool, ServerCalled, TurnMemory
 from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.memory.rendering import MOST_CALLED, render_assistant
+from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.tools.base import Access
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.log_tail import LONGEST_LINE, MOST_LINES, LogTail
 from keen_tui.tools.mcp.names import server_parts, told_apart, tool_names
 from keen_tui.tools.mcp.results import arguments_shown, server_result
 from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
+from keen_tui.tools.mcp.search import MOST_FOUND, best
+from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
+from keen_tui.tools.mcp.server_tool import ServerTool
 from keen_tui.tools.permissions.permissions import Allowed, judge
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
+from keen_tui.tools.sandbox.probe import no_sandbox
 
 ALLOWED_BY_APIS = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -334,3 +339,42 @@ def test_many_called_tools_are_counted() -> None:
     line = render_assistant("", TurnMemory(called=called)).splitlines()[1]
     assert line.count("(ok)") == MOST_CALLED
     assert line.endswith(", and 5 other tools")
+
+
+def offered(*described: tuple[str, str]) -> list[ServerTool]:
+    """Tools of a server, from names and descriptions."""
+    needs = ServerNeeds(root=Path("/"), sandbox=no_sandbox())
+    connection = ServerConnection(McpServer(name="github"), needs, lambda: None, lambda _: None)
+    names = tool_names("github", (name for name, _ in described))
+    return [
+        ServerTool(connection, names[name], {"name": name, "description": text}, lambda: None)
+        for name, text in described
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("create an issue", "create_issue"),
+        ("mcp__github__list_branches", "list_branches"),
+        ("branch", "list_branches"),
+        ("who wrote this line", "blame"),
+        ("nothing of the kind zzz", None),
+    ],
+)
+def test_a_search_finds_by_name_and_by_description(query: str, first: str | None) -> None:
+    tools = offered(
+        ("create_issue", "Opens a ticket."),
+        ("list_branches", "All refs."),
+        ("blame", "Says who wrote a line of a file."),
+        ("merge", "Merges."),
+    )
+    found = best(query, tools)
+    assert (found[0].tool if found else None) == first
+
+
+def test_a_search_returns_the_best_only_and_the_same_ones_again() -> None:
+    tools = offered(*((f"issue_{number}", "About issues.") for number in range(30)))
+    found = best("issue", tools)
+    assert len(found) == MOST_FOUND
+    assert found == best("issue", list(reversed(tools)))

@@ -10,6 +10,7 @@ from keen_tui.frontends.shared.pages import (
     ContextPage,
     HelpPage,
     KeyPage,
+    McpPage,
     ModelsPage,
     Page,
     ServerPage,
@@ -18,6 +19,7 @@ from keen_tui.frontends.shared.pages import (
     SkillsPage,
     UsagePage,
 )
+from keen_tui.frontends.shared.port import ServersPort
 from keen_tui.frontends.shared.questions import UndoQuestion
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
@@ -69,6 +71,8 @@ class WorkspacePages:
                 self._models.enter_key(models)
             case ServerPage(models, address):
                 self._models.name_server(models, address)
+            case McpPage(port, name):
+                self._servers(port, name)
             case _:
                 assert_never(page)
 
@@ -94,6 +98,12 @@ class WorkspacePages:
 
         view = self._view
         view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.own))
+
+    def _servers(self, port: ServersPort, name: str) -> None:
+        from keen_tui.frontends.tui.pages.servers import McpScreen  # noqa: PLC0415 - not before the first paint
+
+        view = self._view
+        view.open_page(McpScreen(view.look, view.glyphs, port, name))
 
     def _usage(self) -> None:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint

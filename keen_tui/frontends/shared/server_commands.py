@@ -1,0 +1,36 @@
+"""The command about MCP servers: shows them with their tools and logs, restarts and stops them."""
+
+from __future__ import annotations
+
+from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
+
+NO_SERVERS = "No MCP servers are configured. keen-tui mcp add adds one; docs/guide/mcp.md says how."
+
+
+async def mcp(context: CommandContext, words: str) -> None:
+    """Show all servers, or one, or restart or stop one."""
+    from keen_tui.frontends.shared.pages import McpPage
+
+    port = kept(context.setup.servers, NO_SERVERS)
+    verb, _, name = words.partition(" ")
+    name = name.strip()
+    if verb in ("restart", "stop"):
+        if not name:
+            raise WordsRefused(f"Which server? /mcp {verb} NAME.")
+        context.ui.say(await (port.restart(name) if verb == "restart" else port.stop(name)))
+        return
+    if words and words not in (report.name for report in port.servers()):
+        raise WordsRefused(f"There is no MCP server {words}. /mcp lists all.")
+    await context.ui.show(McpPage(port, words))
+
+
+MCP = Command(
+    id="mcp",
+    keys=(),
+    label="MCP servers",
+    slash=("mcp",),
+    takes="[NAME|restart NAME|stop NAME]",
+    help="shows the MCP servers with their tools and logs; restarts or stops one",
+    does=mcp,
+)
+COMMANDS = (MCP,)

@@ -1,0 +1,114 @@
+"""One tool that stands in for all tools of servers where their descriptions would take too much room."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import ToolResult, ToolSpec
+from keen_tui.text.labels import SERVER_TOOLS
+from keen_tui.text.units import counted
+from keen_tui.tools.arguments import checked, mentioned
+from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.mcp.server_tool import ServerTool
+
+NAME: Final = "mcp_search"
+
+MOST_SHARE: Final = 0.10
+"""The share of the context window that the descriptions of all tools of servers may take."""
+
+MOST_FOUND: Final = 8
+"""The most tools that one search returns."""
+
+_MOST_LISTED: Final = 100
+_SMALL: Final = frozenset(("a", "an", "and", "for", "in", "of", "on", "or", "the", "this", "to", "with"))
+_WORD = re.compile(r"[a-z0-9]+")
+_NAMES = re.compile(rf"\b{SERVER_TOOLS}[a-zA-Z0-9_-]+")
+
+
+class ToolSearch:
+    """Finds tools by words. What it finds is offered from then on.
+
+    Args:
+        tools: all tools of servers, by name; their servers are named in the description.
+        found: called with the names that were found.
+    """
+
+    def __init__(self, tools: Mapping[str, ServerTool], found: Callable[[Sequence[str]], None]) -> None:
+        self._tools = tools
+        self._found = found
+        counts: dict[str, int] = {}
+        for tool in tools.values():
+            counts[tool.server] = counts.get(tool.server, 0) + 1
+        servers = ", ".join(f"{server} ({counted(count, 'tool')})" for server, count in counts.items())
+        self.spec = ToolSpec(
+            name=NAME,
+            description=(
+                f"Find tools of the MCP servers: {servers}. They are too many to be listed here. Returns the "
+                f"best {MOST_FOUND} with their parameters; from the next step on you can call them by name. "
+                "Search once for each thing that you need, with words for what the tool should do."
+            ),
+            parameters={
+                "type": "object",
+                "properties": {
+                    "query": {
+                        "type": "string",
+                        "description": "Words about the tool, such as: create issue github. Or full names.",
+                    }
+                },
+                "required": ["query"],
+            },
+        )
+
+    def target(self, arguments: Mapping[str, Any]) -> str:
+        return mentioned(arguments, "query")
+
+    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+        query = checked(self.spec, arguments)["query"]
+        if not query.strip():
+            raise ToolFailure(f"{NAME}: the query is empty.")
+
+        async def run(_: OutputSink) -> ToolResult:
+            return self._result(query)
+
+        return PreparedCall(access=NOTHING_TOUCHED, display=None, run=run)
+
+    def _result(self, query: str) -> ToolResult:
+        tools = best(query, self._tools.values())
+        if not tools:
+            names = sorted(self._tools)
+            more = f"\n[and {len(names) - _MOST_LISTED} more]" if len(names) > _MOST_LISTED else ""
+            listed = "\n".join(names[:_MOST_LISTED])
+            return ToolResult(text=f"No tool fits. There are:\n{listed}{more}", summary="nothing found")
+        self._found([tool.spec.name for tool in tools])
+        texts = (
+            f"{tool.spec.name}: {tool.spec.description}\nparameters: {json.dumps(tool.spec.parameters)}"
+            for tool in tools
+        )
+        return ToolResult(text="\n\n".join(texts), summary=counted(len(tools), "tool"))
+
+
+def best(query: str, tools: Iterable[ServerTool]) -> list[ServerTool]:
+    """The tools that fit the query best, at most MOST_FOUND; the same ones for the same words."""
+    named = {name.lower() for name in _NAMES.findall(query)}
+    words = set(_WORD.findall(query.lower())) - _SMALL
+    scored = [(_score(tool, words, named), tool.spec.name, tool) for tool in tools]
+    fitting = sorted((-score, name, tool) for score, name, tool in scored if score)
+    return [tool for _, _, tool in fitting[:MOST_FOUND]]
+
+
+def _score(tool: ServerTool, words: set[str], named: set[str]) -> int:
+    name = tool.spec.name.lower()
+    if name in named:
+        return 1_000
+    of_name, of_text = set(_WORD.findall(name)), set(_WORD.findall(tool.spec.description.lower()))
+    parts = sum(any(len(word) > 3 and word in part for part in of_name) for word in words - of_name)
+    return 10 * len(words & of_name) + 4 * parts + 2 * len(words & of_text)
+
+
+def names_in(text: str) -> list[str]:
+    """The full names of tools that a result of a search mentions."""
+    return _NAMES.findall(text)
