@@ -87,8 +87,8 @@ class Loopback:
                 for chunk in _response(connection, status, text):
                     writer.write(chunk)
                 await writer.drain()
-        except (TimeoutError, OSError, h11.ProtocolError):
-            pass
+        except (TimeoutError, OSError, ValueError, h11.ProtocolError):
+            pass  # no browser sends that
         finally:
             writer.close()
             with suppress(OSError):

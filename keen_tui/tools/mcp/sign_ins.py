@@ -15,7 +15,7 @@ from urllib.parse import urldefrag
 import msgspec
 from msgspec import Struct
 
-from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.errors import ConfigError, ServerFailed
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.system.secret_store import SecretStore
 from keen_tui.text.redaction import keep_key
@@ -89,11 +89,14 @@ class SignIns:
         person. None: nobody has signed in, or the server's own headers do that.
 
         Raises:
-            ConfigError: the sign-in can't be read.
+            ServerFailed: the sign-in can't be read; the text is the end of a sentence.
         """
         if any(name.lower() == "authorization" for name in server.headers):
             return None
-        sign_in = await asyncio.to_thread(self.get, server.url, anew=True)
+        try:
+            sign_in = await asyncio.to_thread(self.get, server.url, anew=True)
+        except ConfigError as error:
+            raise ServerFailed(str(error).rstrip(".")) from error
         if sign_in is None:
             return None
         signing = await asyncio.to_thread(importlib.import_module, _SIGNING)

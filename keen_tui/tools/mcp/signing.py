@@ -25,7 +25,7 @@ from mcp.shared.auth import (
 from msgspec.structs import replace
 from pydantic import AnyUrl, BaseModel
 
-from keen_tui.domain.errors import ServerFailed, SignInNeeded
+from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns, sign_in_advice
 
@@ -119,9 +119,11 @@ class SignedRequests(httpx2.Auth):
                 if newest is None:
                     raise self._needed("you have signed out")
                 if newest.tokens == used.tokens or _has_ended(newest):
-                    newest = await self._exchanged(newest)
+                    newest = self._sign_in = await self._exchanged(newest)
                     await asyncio.to_thread(self._sign_ins.put, self._server.url, newest)
                 self._sign_in = newest
+            except ConfigError as error:
+                raise ServerFailed(str(error).rstrip(".")) from error
             finally:
                 lock.release()
 

@@ -20,6 +20,7 @@ from keen_tui.settings.additions import Additions
 from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
 from keen_tui.tools.mcp.login import sign_in
+from keen_tui.tools.mcp.loopback import Loopback
 from keen_tui.tools.mcp.sign_ins import SignIns
 from keen_tui.wiring import build_session
 from tests.support.keyrings import no_system_keyring
@@ -122,6 +123,31 @@ async def test_a_page_that_does_not_know_the_state_changes_nothing(
     await sign_in(place.server, sign_ins, browser)
     assert seen == [400, 400, 400, 404, 404]
     assert await counted(place, sign_ins) == "3"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01\x02",
+        b"GET //[ HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET /callback" + b"x" * 70_000,
+        b"GET /callback?state=\xff HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET /callback?state=%ff&code=1 HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"",
+    ],
+)
+async def test_what_no_browser_sends_is_ignored(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    async with Loopback() as loopback:
+        loopback.state = "right"
+        reader, writer = await asyncio.open_connection("127.0.0.1", loopback.port)
+        writer.write(sent)
+        writer.write_eof()
+        assert not (await reader.read()).startswith(b"HTTP/1.1 200")
+        writer.close()
+        await writer.wait_closed()
+        assert loopback.take("http://127.0.0.1/callback?state=right&code=1")
+        assert (await loopback.answer())["code"] == "1"
+    assert caplog.records == []
 
 
 async def test_a_refusal_is_told_in_the_words_of_the_server(place: SignInServer, sign_ins: SignIns) -> None:
@@ -234,6 +260,8 @@ async def test_a_damaged_entry_is_told_without_its_content(
     with pytest.raises(ConfigError, match=r"is damaged\. Sign in again") as raised:
         sign_ins.get(place.url)
     assert "access-" not in str(raised.value)
+    with pytest.raises(ServerFailed, match="is damaged"):
+        await sign_ins.auth(place.server)
     assert sign_ins.forget(place.url)
     assert sign_ins.get(place.url) is None
 
