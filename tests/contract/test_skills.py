@@ -221,6 +221,21 @@ async def test_the_policy_decides_whether_the_text_stays(
         assert ("then fill form.pdf in" in bench.lines()[0]) is (policy == "full-trace")
 
 
+async def test_the_context_view_shows_what_skills_take(work: Path, at_work: AtWork, pdf: Skill) -> None:
+    async with at_work([Reply([LOAD]), CUT, OK], work, skills=[pdf]) as bench:
+        await bench.ask("/pdf form.pdf")
+        sizes = {part.kind: part.sizes for part in (await bench.session.context()).parts}
+        assert sizes["skills"][0].text == bench.session.state.open.setup.skills
+        assert sizes["turn"][0].includes.startswith("skill pdf, ")
+        assert sizes["pending"][0].includes.startswith("skill pdf, ")
+        await bench.retry()
+        turn = next(part for part in (await bench.session.context()).parts if part.kind == "turn")
+        left_out = [each.left_out for each in turn.sizes]
+        assert left_out[0].startswith("1 call and its result, ")
+        assert "skill pdf, " in left_out[0]
+        assert (left_out[2], "skill pdf, " in turn.sizes[2].includes) == ("", True)
+
+
 async def test_who_may_start_a_skill(work: Path, at_work: AtWork, pdf: Skill) -> None:
     by_person = replace(pdf, for_model=False)
     script = [Reply([LOAD]), OK, OK, Reply([LOAD]), OK]
