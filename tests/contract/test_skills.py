@@ -143,6 +143,12 @@ async def test_a_retry_sends_the_same_text_and_loads_nothing_again(
         assert bench.lines(2) == bench.lines(3) == sent
         assert len(bench.log.of(SkillCalled)) == 1
         assert [skill.name for skill in done.turn_memory.skills] == ["pdf"]
+        await bench.ask("And now?")
+        assert bench.lines() == [
+            "user: /pdf form.pdf",
+            "assistant: Ok.\n\nTool memory:\n- Skill in use: pdf",
+            "user: And now?",
+        ]
         bench.assert_valid_requests()
         await bench.log.caught_up()
         written = [reread(event) for event in bench.log.events if is_stored(event)]

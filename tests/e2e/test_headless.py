@@ -141,6 +141,8 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
         "by_command": [],
         "unwatched": False,
         "pages_read": [],
+        "skills": [],
+        "called": [],
     }
     assert record["session_id"]
     assert record["usage"] == {
