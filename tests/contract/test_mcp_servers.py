@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.agent.services.server_service import ServerService
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
+from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
     ApprovalRequested,
     Notice,
@@ -352,3 +354,21 @@ async def test_where_descriptions_take_too_much_a_search_stands_in_for_them(
         assert noted(calls) == ["make a", "echo not found yet"]
         assert bench.results()[0].startswith("mcp__talk__make: Makes something.\nparameters: {")
         bench.assert_valid_requests()
+
+
+async def test_the_person_stops_a_server_and_starts_it_again(tmp_path: Path) -> None:
+    async with agent.at_work([OK, OK], tmp_path, servers=[talkative()]) as bench:
+        servers = await all_settled(bench)
+        service = ServerService(servers)
+        await service.stop("talk")
+        (report,) = service.servers()
+        assert (report.state, report.tools) == ("stopped", ())
+        await bench.ask("without it")
+        assert _offered(bench, 0) == []
+        await service.restart("talk")
+        await all_settled(bench)
+        await bench.ask("with it")
+        assert "mcp__talk__make" in _offered(bench, 1)
+        assert service.servers()[0].log[-1] == "talkative is starting"
+        with pytest.raises(SessionRefused, match="There are: talk"):
+            await service.stop("nobody")
