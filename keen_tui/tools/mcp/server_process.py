@@ -25,7 +25,7 @@ from keen_tui.tools.sandbox.probe import SandboxFinder
 LONGEST_MESSAGE: Final = 16_000_000
 """Bytes of the longest line that a server may write."""
 
-END_GRACE: Final = 1.0
+END_GRACE: Final = 0.5
 """Seconds that a server has to end after its input was closed."""
 
 TERM_GRACE: Final = 0.5
