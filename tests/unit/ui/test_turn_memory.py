@@ -11,10 +11,11 @@ from keen_tui.domain.events import (
     MemoryEdited,
     MessageTakenBack,
     ShellFinished,
+    SkillCalled,
     Steered,
     TurnError,
 )
-from keen_tui.domain.messages import CommandFailed, Image, SkillUsed, ToolResult, TurnMemory
+from keen_tui.domain.messages import CalledSkill, CommandFailed, Image, SkillUsed, ToolResult, TurnMemory
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
@@ -213,3 +214,12 @@ def test_what_a_turn_recalled_is_counted_in_bytes_while_it_runs_and_later() -> N
     done = story.done(2)
     assert row in panel(apply_all(UiState(), [*running, done], 1.0))
     assert not any("recalled" in row for row in panel(apply_all(UiState(), story.three_turns(), 1.0)))
+
+
+def test_a_skill_that_was_called_counts_among_what_is_not_carried() -> None:
+    skill = CalledSkill(name="pdf", text="x" * 9_000, bytes=8_800)
+    before = panel(apply_all(UiState(), story.three_turns(), 1.0))
+    after = panel(apply_all(UiState(), [*story.three_turns(), SkillCalled(turn=3, skill=skill)], 1.0))
+    assert "  ◆ skill pdf                 8.8 kB" in after
+    carried = [next(row for row in rows if "carries" in row) for rows in (before, after)]
+    assert carried[0] != carried[1]

@@ -219,7 +219,12 @@ def _with_skill(state: UiState, event: SkillCalled) -> UiState:
     """The newest message of the turn says which skill it calls, and the turn's memory has it."""
     skill, words = event.skill, skill_line(event.skill)
     used = (SkillUsed(name=skill.name, bytes=skill.bytes),) if skill.bytes else ()
-    state = with_row(state, event.turn, lambda row: replace(row, facts=(*row.facts, *used)))
+    size = utf8_bytes(skill.text)
+    state = with_row(
+        state,
+        event.turn,
+        lambda row: replace(row, facts=(*row.facts, *used), skill_bytes=row.skill_bytes + size),
+    )
     return _with_newest_message(state, event.turn, lambda block: replace(block, skill=words))
 
 

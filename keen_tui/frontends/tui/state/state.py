@@ -144,7 +144,8 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     `said_bytes` are the user's own words, with what goes along: pastes, images, commands that the user ran.
     `carried_bytes` is what later requests hold of the reply, known once there is one; 0 when the turn is
     `summarised`: then a summary carries what is left of it. `edited`: the user changed what is remembered.
-    `recalled_bytes` are the results of `recall` that the turn was given.
+    `recalled_bytes` are the results of `recall` that the turn was given, `skill_bytes` the skills that the
+    user called in it.
     """
 
     turn: int
@@ -159,6 +160,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     edited: bool = False
     said_bytes: int = 0
     recalled_bytes: int = 0
+    skill_bytes: int = 0
     carried_bytes: int | None = None
     trace_bytes: int | None = None
     notes: tuple[str, ...] = ()
