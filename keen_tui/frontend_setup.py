@@ -20,7 +20,7 @@ from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
 from keen_tui.subcommands.sessions import asked_for
-from keen_tui.system.paths import data_folder
+from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
@@ -61,7 +61,7 @@ def live(
     return FrontEndSetup(
         session=session,
         controls=session,
-        servers=ServerService(servers) if servers else None,
+        servers=ServerService(servers, home_folder(environ)) if servers else None,
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,

@@ -55,6 +55,9 @@ class FakeServers:
             self.reports[at] = replace(self.reports[at], state="stopped", tools=())
         return self._note("stop", name)
 
+    async def login(self, name: str) -> str:
+        return self._note("login", name)
+
     def _note(self, verb: str, name: str) -> str:
         if name not in (report.name for report in self.reports):
             raise SessionRefused(f"There is no MCP server {name}.")

@@ -400,9 +400,10 @@ async def test_mcp_shows_servers_and_restarts_and_stops_them(tmp_path: Path) -> 
     assert at.person.shown == [McpPage(at.servers, ""), McpPage(at.servers, "github")]
     await MCP.does(at.context, "restart files")
     await MCP.does(at.context, "stop github")
-    assert at.servers.done == ["restart files", "stop github"]
-    assert at.person.said == ["The server files: restart.", "The server github: stop."]
-    for words in ("nobody", "restart", "stop "):
+    await MCP.does(at.context, "login docs")
+    assert at.servers.done == ["restart files", "stop github", "login docs"]
+    assert at.person.said[:2] == ["The server files: restart.", "The server github: stop."]
+    for words in ("nobody", "restart", "stop ", "login"):
         with pytest.raises(WordsRefused):
             await MCP.does(at.context, words)
     with pytest.raises(SessionRefused):

@@ -350,6 +350,10 @@ class ServersPort(Protocol):
     async def stop(self, name: str) -> str:
         """Stop that server; returns a sentence. Raises SessionRefused: there is none of that name."""
 
+    async def login(self, name: str) -> str:
+        """Have the user sign in to that server in the browser; returns a sentence at once, and the server
+        starts again afterwards. Raises SessionRefused: that is impossible here."""
+
 
 class Guided(Protocol):
     """A front end, as a guided tour uses it."""

@@ -1,4 +1,5 @@
-"""The command about MCP servers: shows them with their tools and logs, restarts and stops them."""
+"""The command about MCP servers: shows them with their tools and logs, signs in to them, restarts and
+stops them."""
 
 from __future__ import annotations
 
@@ -8,16 +9,17 @@ NO_SERVERS = "No MCP servers are configured. keen-tui mcp add adds one; docs/gui
 
 
 async def mcp(context: CommandContext, words: str) -> None:
-    """Show all servers, or one, or restart or stop one."""
+    """Show all servers, or one; sign in to one, restart or stop it."""
     from keen_tui.frontends.shared.pages import McpPage
 
     port = kept(context.setup.servers, NO_SERVERS)
     verb, _, name = words.partition(" ")
     name = name.strip()
-    if verb in ("restart", "stop"):
+    verbs = {"login": port.login, "restart": port.restart, "stop": port.stop}
+    if verb in verbs:
         if not name:
             raise WordsRefused(f"Which server? /mcp {verb} NAME.")
-        context.ui.say(await (port.restart(name) if verb == "restart" else port.stop(name)))
+        context.ui.say(await verbs[verb](name))
         return
     if words and words not in (report.name for report in port.servers()):
         raise WordsRefused(f"There is no MCP server {words}. /mcp lists all.")
@@ -29,8 +31,8 @@ MCP = Command(
     keys=(),
     label="MCP servers",
     slash=("mcp",),
-    takes="[NAME|restart NAME|stop NAME]",
-    help="shows the MCP servers with their tools and logs; restarts or stops one",
+    takes="[NAME|login NAME|restart NAME|stop NAME]",
+    help="shows the MCP servers with their tools and logs; signs in to one, restarts or stops it",
     does=mcp,
 )
 COMMANDS = (MCP,)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,9 +16,11 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from msgspec.structs import replace
 
-from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
+from keen_tui.agent.services.server_service import ServerService
+from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused, SignInNeeded
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.additions import Additions
+from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
 from keen_tui.tools.mcp.login import sign_in
@@ -301,5 +305,53 @@ async def test_a_session_uses_the_sign_in(
             "The MCP server notes isn't used: sign in with keen-tui mcp login notes.",
             f"The MCP server notes isn't used: {connection.reason}.",
         ]
+    finally:
+        await servers.close()
+
+
+async def test_a_sign_in_from_a_session_starts_the_server_again(
+    place: SignInServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The desktop's opener is a program that notes the address."""
+    home, seen = tmp_path / "home", tmp_path / "seen"
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("xdg-open", "open", "wslview"):
+        (tools / name).write_text(f'#!/bin/sh\necho "$1" > {seen}.new; mv {seen}.new {seen}\n')
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("KEEN_HOME", str(home))
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    program = McpServer(name="program", command="false")
+    additions = Additions(servers=(place.server, program))
+    session = build_session(
+        Settings(sandbox=False), tmp_path, NotConfigured("none"), None, attended=True, additions=additions
+    )
+    servers = session.state.open.setup.toolbox.servers
+    assert servers
+    told: list[str] = []
+    servers.tell = told.append
+    service = ServerService(servers, home)
+    with pytest.raises(SessionRefused, match="program is a program"):
+        await service.login("program")
+    with pytest.raises(SessionRefused, match="There is no MCP server nobody"):
+        await service.login("nobody")
+    if sys.platform != "darwin":
+        with pytest.raises(SessionRefused, match="Run keen-tui mcp login notes in another terminal"):
+            await service.login("notes")
+    monkeypatch.setenv("DISPLAY", ":0")
+    try:
+        assert "in your browser" in await service.login("notes")
+        await until(seen.exists)
+        place.browser(seen.read_text().strip())
+        await until(lambda: servers.reports()[0].state == "ready")
+        seen.unlink()
+        place.accounts.refuses = True
+        await service.login("notes")
+        await until(seen.exists)
+        place.browser(seen.read_text().strip())
+        await until(lambda: bool(told))
+        assert told == ["You aren't signed in to the MCP server notes: the sign-in was refused: not today."]
     finally:
         await servers.close()
