@@ -359,7 +359,7 @@ async def test_where_descriptions_take_too_much_a_search_stands_in_for_them(
 async def test_the_person_stops_a_server_and_starts_it_again(tmp_path: Path) -> None:
     async with agent.at_work([OK, OK], tmp_path, servers=[talkative()]) as bench:
         servers = await all_settled(bench)
-        service = ServerService(servers)
+        service = ServerService(servers, tmp_path)
         await service.stop("talk")
         (report,) = service.servers()
         assert (report.state, report.tools) == ("stopped", ())
