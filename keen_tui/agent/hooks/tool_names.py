@@ -31,7 +31,7 @@ _USUAL: Final[Mapping[str, _UsualNames]] = {
     "todo_write": _UsualNames("TodoWrite"),
     "ask_user": _UsualNames("AskUserQuestion"),
     "propose_plan": _UsualNames("ExitPlanMode"),
-    "skill": _UsualNames("Skill"),
+    "skill": _UsualNames("Skill", {"name": "skill"}),
 }
 
 
