@@ -20,7 +20,8 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.brought import Brought, first_names, first_rows, in_question
+from keen_tui.settings.brought import Brought, first_names, in_question
+from keen_tui.system.named_files import is_inside, named_paths
 from keen_tui.system.safe_read import content_of
 
 FILE: Final = "hooks.json"
@@ -53,6 +54,9 @@ PROJECT_FOLDER: Final = ("CLAUDE_PROJECT_DIR", "KEEN_PROJECT_DIR")
 _POINTS: Final = frozenset(get_args(HookPoint))
 _MOST_BYTES: Final = 1_000_000
 _LARGEST_SCRIPT: Final = 50_000_000
+_MOST_HOOKS: Final = 50
+_LONGEST: Final = 2_000
+"""Hooks of a project, and characters of each, that the question shows. It cuts nothing of what runs."""
 _SEPARATORS: Final = re.compile(r"&&|\|\||[;&|\n]")
 """What stands between the simple commands of a compound one."""
 _NAMES: Final = re.compile(r"[\w|, -]*")
@@ -179,8 +183,17 @@ def read_project_hooks(folder: Path) -> HookFile:
         content = content_of(Path(os.path.realpath(file.parent)) / file.name, most=_MOST_BYTES)
         if content is not None:
             files.append(_parsed(content, file, "project", lambda command: scripts_of(command, folder)))
+    found = tuple(hook for each in files for hook in each.found)
+    if len(found) > _MOST_HOOKS:
+        raise ConfigError(f"The hooks in {folder} can't all be shown: use at most {_MOST_HOOKS}.")
+    if any(len(_shown(hook)) > _LONGEST for hook in found):
+        long = next(hook for hook in found if len(_shown(hook)) > _LONGEST)
+        raise ConfigError(
+            f"A {long.point} hook in {folder} is longer than {_LONGEST:,} characters, too long for the "
+            "question. Move its command into a script."
+        )
     return HookFile(
-        found=tuple(hook for each in files for hook in each.found),
+        found=found,
         ignored=tuple(dict.fromkeys(name for each in files for name in each.ignored)),
     )
 
@@ -189,11 +202,9 @@ def brought_hooks(hooks: HookFile) -> Brought:
     """The hooks of a project for the question whether they may run."""
     rows = []
     for hook in hooks.found:
-        subject = f" of {in_question(hook.matcher)}" if hook.matcher not in ("", "*") else ""
-        condition = f" if {in_question(hook.only_if)}" if hook.only_if else ""
-        rows.append(f"  {hook.point}{subject}{condition}: {in_question(hook.command)}")
-        rows += [f"      runs {in_question(script.path)}" for script in hook.scripts]
-    shown = first_rows(rows)
+        rows.append(f"  {_shown(hook)}")
+        rows += [f"      runs {in_question(script.path, longest=None)}" for script in hook.scripts]
+    shown = tuple(rows)
     if hooks.ignored and rows:
         shown = (*shown, f"  not used, since Keen doesn't have them: {first_names(hooks.ignored)}")
     return Brought(
@@ -203,19 +214,25 @@ def brought_hooks(hooks: HookFile) -> Brought:
     )
 
 
+def _shown(hook: Hook) -> str:
+    """All of the hook, for the question."""
+    subject = f" of {in_question(hook.matcher, None)}" if hook.matcher not in ("", "*") else ""
+    condition = f" if {in_question(hook.only_if, None)}" if hook.only_if else ""
+    return f"{hook.point}{subject}{condition}: {in_question(hook.command, None)}"
+
+
 def scripts_of(command: str, folder: Path) -> tuple[HookScript, ...]:
     """The files of the workspace that the command names, so that a change of one can be noticed.
 
     Raises:
         OSError: one can't be read, or is too large to be read each time.
     """
-    real = os.path.realpath(folder)
-    scripts = {}
-    for word in _words(_FOLDER_VARIABLE.sub(lambda _: str(folder), command)):
-        path = Path(os.path.realpath(folder / word))
-        if path.is_relative_to(real) and path.is_file():
-            scripts[str(path.relative_to(real))] = _digest(path)
-    return tuple(HookScript(path=path, digest=digest) for path, digest in scripts.items())
+    written = _FOLDER_VARIABLE.sub(lambda _: str(folder), command)
+    return tuple(
+        HookScript(path=os.path.relpath(path, folder), digest=_digest(path, folder))
+        for path in named_paths((written, command), str(folder), folder)
+        if os.path.isfile(path)  # noqa: PTH113 - never raises
+    )
 
 
 def _quoted(word: str) -> str:
@@ -224,17 +241,11 @@ def _quoted(word: str) -> str:
     return f'"${PROJECT_FOLDER[0]}"'.join(shlex.quote(piece) if piece else "" for piece in pieces) or "''"
 
 
-def _words(command: str) -> Iterator[str]:
-    try:
-        words = shlex.split(command, comments=False)
-    except ValueError:  # a quote that isn't closed
-        words = command.split()
-    for word in words:
-        yield from (piece for piece in re.split(r"[;&|<>()\s]+", word) if piece)
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(content_of(path, most=_LARGEST_SCRIPT) or b"").hexdigest()
+def _digest(path: Path, folder: Path) -> str:
+    """A digest of where the path leads, and of the file there if it is the project's."""
+    real = Path(os.path.realpath(path))
+    content = content_of(real, most=_LARGEST_SCRIPT) if is_inside(real, folder) else b""
+    return hashlib.sha256(os.fsencode(real) + b"\0" + (content or b"")).hexdigest()
 
 
 def _parsed(
@@ -246,6 +257,7 @@ def _parsed(
     """Raises ConfigError."""
     try:
         whole: Any = json.loads(content)
+        json.dumps(whole, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file} isn't valid JSON: {error}.") from error
     by_point = whole.get("hooks", {}) if isinstance(whole, dict) else None

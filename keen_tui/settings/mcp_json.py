@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from keen_tui.settings.brought import Brought, in_question
 from keen_tui.settings.mcp_entries import SHARED_FIELDS, WrongEntry, expand, server_of, usable_name
 from keen_tui.settings.mcp_servers import McpServer, ServerScript
+from keen_tui.system.named_files import is_inside, named_paths
 from keen_tui.system.safe_read import content_of
 from keen_tui.text.units import size
 
@@ -86,6 +87,7 @@ def servers_brought(servers: ProjectServers) -> Brought:
 def _entries(content: bytes) -> Mapping[str, Any]:
     """Raises ValueError: there are none."""
     whole = json.loads(content.decode("utf-8-sig"))
+    json.dumps(whole, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
     entries = whole.get(_TOP) if isinstance(whole, dict) else None
     if not isinstance(entries, dict):
         raise ValueError(f'it needs an object "{_TOP}" with servers by their names')
@@ -161,46 +163,40 @@ def _scripts(server: McpServer, folder: Path) -> Iterator[ServerScript]:
     if not server.command:
         return
     base = os.path.join(folder, server.cwd)  # noqa: PTH118 - a Path would lose "."
-    for word in dict.fromkeys(filter(None, map(_path_in, _words(server)))):
-        path = Path(os.path.normpath(os.path.join(base, word)))  # noqa: PTH118
-        if not (path.is_relative_to(folder) or _is_inside(path, folder)):
-            continue
-        try:
+    path = folder
+    try:
+        for path in named_paths(map(_with_defaults, _texts(server)), base, folder):
             yield ServerScript(path=str(path), digest=_digest(path, folder))
-        except OSError as error:
-            why = error.strerror or "it can't be read"
-            if error.errno == errno.EFBIG:
-                why = f"it is larger than {size(_LARGEST_SCRIPT)}"
-            raise WrongEntry(
-                "command", f"names {in_question(word)}, but Keen can't see whether that changes: {why}"
-            ) from error
-
-
-def _is_inside(path: Path, folder: Path) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except OSError as error:
+        why = error.strerror or "it can't be read"
+        if error.errno == errno.EFBIG:
+            why = f"it is larger than {size(_LARGEST_SCRIPT)}"
+        raise WrongEntry(
+            "command", f"names {in_question(path)}, but Keen can't see whether that changes: {why}"
+        ) from error
 
 
 def _digest(path: Path, folder: Path) -> str:
     """A digest of where the path leads, and of the file there if it is the project's. Raises OSError."""
     real = Path(os.path.realpath(path))
-    content = content_of(real, most=_LARGEST_SCRIPT) if _is_inside(real, folder) and real.is_file() else None
+    is_script = is_inside(real, folder) and os.path.isfile(real)  # noqa: PTH113 - never raises
+    content = content_of(real, most=_LARGEST_SCRIPT) if is_script else None
+    kind = b"folder" if os.path.isdir(real) else b"nothing"  # noqa: PTH112 - never raises
     digest = hashlib.sha256(os.fsencode(real))
-    digest.update(b"\0nothing" if content is None else b"\0" + hashlib.sha256(content).digest())
+    digest.update(b"\0" + (kind if content is None else hashlib.sha256(content).digest()))
     return digest.hexdigest()
 
 
-def _words(server: McpServer) -> Iterator[str]:
-    """The words in which a file may be named."""
-    for text in (server.command, *server.args, *server.env.values()):
-        yield text
-        if " " in text:
-            yield from text.split()
+def _texts(server: McpServer) -> Iterator[str]:
+    """The texts in which a file may be named. The whole command comes last, for words that belong together,
+    like `-m` and a module."""
+    yield from (server.command, *server.args, *server.env.values())
+    yield shlex.join((server.command, *server.args))
 
 
-def _path_in(word: str) -> str:
-    """What could be the path of a file in a word of a command; "" for nothing."""
+def _with_defaults(text: str) -> str:
+    """The text with variables as if none were set; unchanged if one has no default."""
     try:
-        word = expand(word, {}, (), "")
+        return expand(text, {}, (), "")
     except WrongEntry:
-        return ""
-    return word.partition("=")[2] if word.startswith("-") else word
+        return text

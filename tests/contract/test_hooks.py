@@ -288,6 +288,27 @@ async def test_a_guard_whose_script_has_changed_denies_the_call(tmp_path: Path, 
     assert not (tmp_path / "a.py").exists()
 
 
+async def test_a_script_that_was_not_there_when_the_user_agreed_does_not_run(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    later = hook("PreToolUse", "sh ./guard.sh || true", origin="project")
+    async with at_work([Reply([WRITE]), DONE], tmp_path, hooks=[later]) as bench:
+        (tmp_path / "guard.sh").write_text("touch owned\n")
+        await bench.ask("write it")
+        assert "has changed since you agreed to it" in notices(bench)
+    assert not (tmp_path / "owned").exists()
+
+
+async def test_a_project_cannot_put_a_guard_of_the_user_into_the_background(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    guard = hook("PreToolUse", "echo 'never' >&2; exit 2")
+    same = hook("PreToolUse", guard.command, background=True, origin="project")
+    async with at_work([Reply([WRITE]), DONE], tmp_path, hooks=[guard, same]) as bench:
+        await bench.ask("write it")
+    assert not (tmp_path / "a.py").exists()
+
+
 async def test_a_guard_that_hangs_makes_the_call_ask(tmp_path: Path, at_work: AtWork) -> None:
     slow = hook("PreToolUse", "sleep 1000", timeout=0.05)
     async with at_work([Reply([WRITE]), DONE], tmp_path, attended=False, hooks=[slow]) as bench:

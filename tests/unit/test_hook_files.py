@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.hooks import Hook, read_own_hooks, read_project_hooks
+from keen_tui.settings.hooks import Hook, read_own_hooks, read_project_hooks, scripts_of
 from keen_tui.settings.project import read_project, trusted_project
 from keen_tui.settings.trust import settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
@@ -175,3 +175,70 @@ def test_settings_of_another_agent_without_hooks_bring_nothing(tmp_path: Path) -
     (tmp_path / ".claude" / "settings.json").write_text('{"permissions": {"allow": ["Bash"]}}')
     assert read_project(tmp_path, check_rules) is None
     assert read_project_hooks(tmp_path).found == ()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "cd tools && ./check.py",
+        'cd "$CLAUDE_PROJECT_DIR/tools"; python3 check.py',
+        "F=tools/check.py; python3 $F",
+        "D=tools; python3 $D/check.py",
+        "python3 ${CLAUDE_PROJECT_DIR:-.}/tools/check.py",
+        "python3 $PWD/tools/check.py",
+        'python3 "$(git rev-parse --show-toplevel)"/tools/check.py',
+        "sh -c 'python3 \"tools/check.py\"'",
+        "node --require=./tools/check.py",
+        "python3 -m tools.check",
+        "cat<tools/check.py|sh",
+        "python3 link.py",
+    ],
+)
+def test_a_script_is_found_however_the_command_names_it(tmp_path: Path, written: str) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "link.py").symlink_to("tools/check.py")
+    assert scripts_of(written, tmp_path) == ()
+    (tmp_path / "tools" / "check.py").write_text("1")
+    before = scripts_of(written, tmp_path)
+    assert before
+    (tmp_path / "tools" / "check.py").write_text("2")
+    assert scripts_of(written, tmp_path) != before
+
+
+def test_a_link_that_leads_out_of_the_project_is_compared(tmp_path: Path) -> None:
+    project, link = tmp_path / "project", tmp_path / "project" / "check.sh"
+    project.mkdir()
+    for name in ("one", "two"):
+        (tmp_path / name).write_text("")
+    link.symlink_to(tmp_path / "one")
+    before = scripts_of("sh check.sh", project)
+    link.unlink()
+    link.symlink_to(tmp_path / "two")
+    assert scripts_of("sh check.sh", project) != before
+
+
+def test_the_question_shows_all_that_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    hooks = [command("true " + "x" * 400 + " && harm"), *(command(f"run{n}") for n in range(30))]
+    write(place.project / ".keen/hooks.json", Stop=[{"hooks": hooks}])
+    question = place.asked("y\n")
+    assert "harm" in question
+    assert "run29" in question
+
+
+@pytest.mark.parametrize("hooks", [[command("a " * 1_500)], [command(f"run{n}") for n in range(51)]])
+def test_hooks_that_cannot_all_be_shown_are_not_used(tmp_path: Path, hooks: list[dict[str, Any]]) -> None:
+    write(tmp_path / ".keen/hooks.json", Stop=[{"hooks": hooks}])
+    with pytest.raises(ConfigError):
+        read_project(tmp_path, check_rules)
+
+
+@pytest.mark.parametrize("group", [{"matcher": "\ud800"}, {"hooks": [command("\ud800")]}])
+def test_half_a_character_is_an_error(tmp_path: Path, group: dict[str, Any]) -> None:
+    write(tmp_path / ".keen/hooks.json", Stop=[{"hooks": [command("x")], **group}])
+    with pytest.raises(ConfigError, match=r"hooks\.json"):
+        read_project(tmp_path, check_rules)
+
+
+def test_a_long_word_is_no_path(tmp_path: Path) -> None:
+    assert scripts_of("echo " + "a" * 300, tmp_path) == ()

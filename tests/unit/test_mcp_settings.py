@@ -271,6 +271,12 @@ def test_another_byte_of_the_file_asks_again(place: Place) -> None:
         {"command": "node", "args": ["x"], "env": {"NODE_OPTIONS": "--require ./serve.py"}},
         {"command": "python3", "args": ["../serve.py"], "cwd": "tools"},
         {"command": "python3", "args": ["link.py"]},
+        {"command": "bash", "args": ["-c", "python3 'serve.py';"]},
+        {"command": "bash", "args": ["-c", "F=serve.py; python3 $F"]},
+        {"command": "bash", "args": ["-c", "cd tools && python3 ../serve.py"]},
+        {"command": "bash", "args": ["-c", "python3 $PWD/serve.py"]},
+        {"command": "python3", "args": ["${PWD}/serve.py"]},
+        {"command": "python3", "args": ["-m", "serve"]},
     ],
 )
 @pytest.mark.parametrize("is_there", [True, False])
@@ -282,6 +288,7 @@ def test_a_script_of_the_project_that_changes_asks_again(
         script.write_text("print(1)")
     (place.project / "tools").mkdir()
     (place.project / "link.py").symlink_to("serve.py")
+    place.variables = {"PWD": str(place.project)}
     place.brings({"a": entry})
     place.asked()
     (server,) = place.servers()
@@ -289,6 +296,31 @@ def test_a_script_of_the_project_that_changes_asks_again(
     script.write_text("print(2)")
     assert changed_script(server, place.project)
     assert place.servers() == ()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    "args", [["--directory", "tools", "run", "serve.py"], ["sh", "-c", "cd tools && ./serve.py"]]
+)
+def test_a_script_in_a_folder_that_the_command_names_counts(
+    place: Place, args: list[str], is_there: bool
+) -> None:
+    folder = place.project / "tools"
+    if is_there:
+        folder.mkdir()
+        (folder / "serve.py").write_text("1")
+    place.brings({"a": {"command": "uv", "args": args}})
+    place.asked()
+    (server,) = place.servers()
+    folder.mkdir(exist_ok=True)
+    (folder / "serve.py").write_text("2")
+    assert changed_script(server, place.project)
+
+
+def test_half_a_character_is_a_problem(place: Place) -> None:
+    place.brings({"a": {"command": "x", "args": ["\ud800"]}})
+    assert place.servers() == ()
+    assert "surrogates" in place.problems()
 
 
 def test_a_link_that_leads_elsewhere_is_a_change(place: Place, tmp_path: Path) -> None:

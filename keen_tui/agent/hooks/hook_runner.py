@@ -87,9 +87,11 @@ class HookRunner:
         call: UsualCall | None = None,
         most_seconds: float | None = None,
     ) -> HookAnswer:
-        """Run the hooks of the event and return their common answer. Identical commands run once. Hooks in
-        the background answer nothing."""
-        fitting = {hook.command: hook for hook in self._fitting(point, names, call)}
+        """Run the hooks of the event and return their common answer. Of identical commands the first one
+        runs. Hooks in the background answer nothing."""
+        fitting: dict[str, Hook] = {}
+        for hook in self._fitting(point, names, call):
+            fitting.setdefault(hook.command, hook)
         content = msgspec.json.encode(given)
         waited = []
         for hook in fitting.values():
@@ -102,7 +104,7 @@ class HookRunner:
 
     async def _has_changed(self, hook: Hook) -> bool:
         """Whether a script of the hook isn't the one that the user agreed to."""
-        if not hook.scripts:
+        if hook.origin != "project":
             return False
         try:
             return await asyncio.to_thread(scripts_of, hook.command, self._workspace) != hook.scripts
@@ -163,7 +165,7 @@ def _changed(hook: Hook) -> HookAnswer:
 
 
 def _script(hook: Hook) -> str:
-    names = [clean(script.path) for script in hook.scripts]
+    names = [clean(script.path) for script in hook.scripts] or [f"What {_name(hook)!r} runs"]
     return names[0] if len(names) == 1 else f"One of the files {', '.join(names)}"
 
 
