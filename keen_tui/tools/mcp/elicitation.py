@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from keen_tui.domain.events import AnswerChoice
 from keen_tui.domain.messages import ToolResult
+from keen_tui.system.browser import open_in_browser
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
@@ -42,13 +43,17 @@ class Asking:
         server: the name in the question.
         person: asks; set before the call runs.
         limit: the call's time limit, which stops meanwhile.
+        open_page: opens a page in the browser; returns whether that was begun.
     """
 
-    def __init__(self, server: str, limit: TimeLimit) -> None:
+    def __init__(
+        self, server: str, limit: TimeLimit, open_page: Callable[[str], bool] = open_in_browser
+    ) -> None:
         self.person: Person = nobody
         self.declined = ""
         """Why a question was declined, as a sentence for the model; "" if none was."""
         self._server = server
+        self._open_page = open_page
         self.limit = limit
         self._turn = asyncio.Lock()
         self._open: asyncio.Task[_Answer] | None = None
@@ -78,9 +83,11 @@ class Asking:
             self._open.cancel()
 
     async def _asked(self, asked: Mapping[str, Any]) -> _Answer:
-        if asked.get("mode") == "url":
-            return await self._address(asked)
-        return await self._form(asked)
+        try:
+            return await (self._address(asked) if asked.get("mode") == "url" else self._form(asked))
+        except (AttributeError, TypeError, ValueError):
+            self.declined = "The server asked a question that Keen can't read, so it was declined."
+            return _DECLINE
 
     async def _form(self, asked: Mapping[str, Any]) -> _Answer:
         schema = asked.get("requestedSchema") or {}
@@ -150,14 +157,12 @@ class Asking:
             AnswerChoice(label="open it", consequence="in your browser"),
             AnswerChoice(label="go on", consequence="you opened it yourself"),
         )
-        reply = await self._put(title, f"{_message(asked)}\n\n```\n{url.replace('`', '%60')}\n```", choices)
-        if reply is None or reply.choice is None:
-            return _DECLINE
-        if reply.choice == 0:
-            import webbrowser  # noqa: PLC0415 - hardly ever needed
-
-            await asyncio.to_thread(webbrowser.open, url)
-        return {"action": "accept"}
+        body = f"{_message(asked)}\n\n```\n{url.replace('`', '%60')}\n```"
+        reply = await self._put(title, body, choices)
+        if reply and reply.choice == 0 and not await asyncio.to_thread(self._open_page, url):
+            body = f"{body}\n\nNo browser can be opened here. Open the page yourself."
+            reply = await self._put(title, body, choices[1:])
+        return _DECLINE if reply is None else {"action": "accept"}
 
     async def _put(self, title: str, body: str, choices: tuple[AnswerChoice, ...]) -> QuestionReply | None:
         """The person's reply; None if they decline, or if there is nobody."""

@@ -266,6 +266,40 @@ async def test_an_address_is_shown_whole_and_only_of_the_web() -> None:
         assert await answer({**asked, "url": url}, Person()) == {"action": "decline"}
 
 
+@pytest.mark.parametrize("opens", [True, False])
+async def test_a_page_that_cannot_be_opened_is_left_to_the_person(opens: bool) -> None:
+    opened: list[str] = []
+
+    def open_page(url: str) -> bool:
+        opened.append(url)
+        return opens
+
+    asking = Asking("shop", TimeLimit(10), open_page)
+    asking.person = person = Person(choose(0), choose(0))
+    asked = {"mode": "url", "message": "Sign in", "url": "https://example.org/", "elicitationId": "1"}
+    assert await asking.ask(asked) == {"action": "accept"}
+    assert opened == ["https://example.org/"]
+    assert len(person.questions) == (1 if opens else 2)
+    assert ("No browser" in person.questions[-1].body) is not opens
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"mode": "url", "url": "https://["},
+        {"requestedSchema": {"properties": {"a": {}}, "required": 5}},
+        {"requestedSchema": {"properties": {"a": {}}, "required": [["a"]]}},
+        {"requestedSchema": {"properties": {"a": {"oneOf": ["x"]}}}},
+        {"requestedSchema": {"properties": {"a": {"type": "array", "items": {"enum": 5}}}}},
+    ],
+)
+async def test_a_question_that_cannot_be_read_is_declined(asked: dict[str, Any]) -> None:
+    asking = Asking("shop", TimeLimit(10))
+    asking.person = Person()
+    assert await asking.ask(asked) == {"action": "decline"}
+    assert "can't read" in asking.declined
+
+
 async def test_nobody_and_no_are_told_to_the_model() -> None:
     asking = Asking("shop", TimeLimit(10))
     assert await asking.ask({"requestedSchema": FORM}) == {"action": "decline"}
