@@ -85,7 +85,9 @@ def read_additions(
 
 
 def _unknown(ignored: Sequence[str]) -> tuple[str, ...]:
-    return (f"Your hooks have what Keen doesn't: {', '.join(ignored)}. These don't run.",) if ignored else ()
+    if not ignored:
+        return ()
+    return (f"Some of your hooks don't run, since Keen doesn't know them: {', '.join(ignored)}.",)
 
 
 def _skills(environ: Mapping[str, str], project: Project | None) -> FoundSkills | None:

@@ -58,7 +58,7 @@ _MOST_HOOKS: Final = 50
 _LONGEST: Final = 2_000
 """Hooks of a project, and characters of each, that the question shows. It cuts nothing of what runs."""
 _SEPARATORS: Final = re.compile(r"&&|\|\||[;&|\n]")
-"""What stands between the simple commands of a compound one."""
+"""What separates the simple commands of a compound one."""
 _NAMES: Final = re.compile(r"[\w|, -]*")
 _FOLDER_VARIABLE: Final = re.compile(
     rf"\$(?:\{{(?:{'|'.join(PROJECT_FOLDER)})\}}|(?:{'|'.join(PROJECT_FOLDER)})\b)"
@@ -147,7 +147,7 @@ class _Handler(Struct, frozen=True):
 
     @property
     def missing(self) -> str:
-        """What Keen doesn't have of it; "" for nothing."""
+        """Why Keen can't run it, as the end of a phrase; "" if it can."""
         if self.type != "command":
             return f"of type {self.type}"
         return "for another shell" if self.shell != "bash" else "that wakes the model" if self.wakes else ""
@@ -206,9 +206,9 @@ def brought_hooks(hooks: HookFile) -> Brought:
         rows += [f"      runs {in_question(script.path, longest=None)}" for script in hook.scripts]
     shown = tuple(rows)
     if hooks.ignored and rows:
-        shown = (*shown, f"  not used, since Keen doesn't have them: {first_names(hooks.ignored)}")
+        shown = (*shown, f"  not used, since Keen doesn't know them: {first_names(hooks.ignored)}")
     return Brought(
-        title="hooks: commands that run by themselves, outside the sandbox",
+        title="hooks: commands that run without asking, outside the sandbox",
         rows=shown,
         content=tuple(msgspec.json.encode(hook) for hook in hooks.found),
     )

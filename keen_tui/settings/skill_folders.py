@@ -1,4 +1,4 @@
-"""The folders in which skills lie: found, measured and compared, before one is read as a skill."""
+"""Finds the folders of skills, and computes the digests of a project's."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def own_folders(places: Sequence[Path]) -> tuple[SkillFolder, ...]:
         for folder, shown in zip(places, _SHOWN, strict=True)
     )
     return tuple(
-        _unusable(each, "it leads to a folder with more than a skill in it") if each.path in broad else each
+        _unusable(each, "it links to a folder that holds more than a skill") if each.path in broad else each
         for each in _without_doubles(each for place in named for each in _folders(place))
     )
 

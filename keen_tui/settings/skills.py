@@ -1,7 +1,7 @@
 """Skills: folders with instructions in a SKILL.md, for the model and the person to use where they fit.
 
-The format is that of agentskills.io, with the fields that Claude Code adds. A skill is words: it allows
-nothing, and nothing in it is run by being read.
+The format is that of agentskills.io, with the fields that Claude Code adds. A skill is text: it allows
+nothing, and reading it runs nothing.
 """
 
 from __future__ import annotations

@@ -248,7 +248,7 @@ async def test_who_may_start_a_skill(work: Path, at_work: AtWork, pdf: Skill) ->
     async with at_work(script, work, skills=[by_person]) as bench:
         await bench.ask("Fill it in.")
         assert "- pdf" not in bench.system()
-        assert bench.results(1) == ["Error: the skill pdf is started by the user only, with /pdf."]
+        assert bench.results(1) == ["Error: only the user can start the skill pdf, with /pdf."]
         await bench.ask("/pdf form.pdf")
         await bench.ask("The next form.")
         assert bench.results()[-1].startswith("Skill pdf"), "once it is in use, the model may load it again"

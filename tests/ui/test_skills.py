@@ -73,7 +73,7 @@ async def test_the_list_puts_a_skill_away_and_writes_a_call(tmp_path: Path) -> N
         await driver.until_shown("not here any more")
         await driver.press("down", "x")
         await driver.until(lambda: ("put_away", "pdf") in driver.session.calls)
-        await driver.until_shown("later turns aren't told of the skill pdf")
+        await driver.until_shown("later turns no longer see the skill pdf")
         await driver.press("enter")
         await driver.until(lambda: driver.written == "/pdf ")
 
@@ -116,7 +116,7 @@ async def test_the_command_puts_away_and_says_what_it_takes(tmp_path: Path) -> N
     await shown(at, "away pdf", PDF)
     assert ("put_away", "pdf") in at.session.calls
     assert at.person.said == [
-        "Put away: later turns aren't told of the skill pdf. It can be used again at any time."
+        "Put away: later turns no longer see the skill pdf. It can be used again at any time."
     ]
     with pytest.raises(WordsRefused, match="/skills away"):
         await shown(at, "pdf", PDF)

@@ -152,7 +152,7 @@ def test_hooks_of_a_project_run_once_the_user_has_agreed(tmp_path: Path, file: s
     place = Place(tmp_path, file)
     assert not place.hooks
     question = place.asked("y\n")
-    assert "commands that run by themselves, outside the sandbox" in question
+    assert "commands that run without asking, outside the sandbox" in question
     assert "PostToolUse of Edit:" in question
     assert "runs .claude/hooks/fmt.sh" in question
     assert "Setup" in question.partition("not used")[2]

@@ -1,4 +1,4 @@
-"""What hooks answer: by exit code and standard error, or with JSON on standard output."""
+"""Reads the answers of hooks: an exit code with standard error, or JSON on standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs all hooks of an event at the same time, and makes one answer of theirs."""
+"""Runs all hooks of an event at the same time, and combines their answers."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ async def _unheard(running: Coroutine[Any, Any, HookAnswer]) -> None:
 
 def _changed(hook: Hook) -> HookAnswer:
     """The answer for a hook whose script is no longer the one that the user agreed to."""
-    why = f"{_script(hook)} has changed since you agreed to it, so the hook doesn't run. Start Keen again."
+    why = f"{_script(hook)} has changed since you agreed to it, so the hook doesn't run. Restart Keen."
     log.warning("a hook's script has changed: %s", hook.command)
     if hook.point not in _GUARDS:
         return HookAnswer(told=(why,))

@@ -1,4 +1,4 @@
-"""The hooks of a session: what they are given at each event, and what their answers mean."""
+"""The hooks of a session: what they get at each event, and what their answers mean."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SessionHooks:
         runner: runs the hooks of an event.
         workspace: the root folder.
         publish: where notices go.
-        mode: the permission mode of now.
+        mode: returns the current permission mode.
         background: for hooks that nobody waits for.
 
     `wants_end` is the reason if a hook wants the running turn to end.

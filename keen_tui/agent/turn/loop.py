@@ -104,7 +104,7 @@ async def _is_kept_going(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -
     if not answer.blocks or answer.ends is not None:
         return False
     if turn.stops_blocked == _MOST_STOPS_BLOCKED:
-        text = f"A hook kept this turn going {_MOST_STOPS_BLOCKED} times; now it ends all the same."
+        text = f"A hook kept this turn going {_MOST_STOPS_BLOCKED} times. Now the turn ends."
         setup.publish(Notice(turn=turn.turn, text=text))
         return False
     turn.stops_blocked += 1

@@ -18,11 +18,11 @@ async def mcp(context: CommandContext, words: str) -> None:
     verbs = {"login": port.login, "restart": port.restart, "stop": port.stop}
     if verb in verbs:
         if not name:
-            raise WordsRefused(f"Which server? /mcp {verb} NAME.")
+            raise WordsRefused(f"Name the server: /mcp {verb} NAME.")
         context.ui.say(await verbs[verb](name))
         return
     if words and words not in (report.name for report in port.servers()):
-        raise WordsRefused(f"There is no MCP server {words}. /mcp lists all.")
+        raise WordsRefused(f"There is no MCP server {words}. /mcp lists the servers.")
     await context.ui.show(McpPage(port, words))
 
 

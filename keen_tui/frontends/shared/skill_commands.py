@@ -23,7 +23,7 @@ async def skills(context: CommandContext, words: str) -> None:
             context.ui.say(put_away_words(name))
             return
         case _:
-            raise WordsRefused("Write /skills, or /skills away and the name of one that is in use.")
+            raise WordsRefused("Write /skills, or /skills away NAME for a skill that is in use.")
     shown = _shown(context)
     if not shown:
         raise SessionRefused(
@@ -36,7 +36,7 @@ async def skills(context: CommandContext, words: str) -> None:
 
 def put_away_words(name: str) -> str:
     """What is said when a skill was put away."""
-    return f"Put away: later turns aren't told of the skill {name}. It can be used again at any time."
+    return f"Put away: later turns no longer see the skill {name}. It can be used again at any time."
 
 
 def _shown(context: CommandContext) -> tuple[ShownSkill, ...]:

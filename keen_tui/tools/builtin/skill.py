@@ -48,9 +48,9 @@ class UseSkill:
         skill = self._shelf.by_name.get(name)
         if skill is None:
             known = ", ".join(each.name for each in self._shelf.by_name.values() if each.for_model)
-            raise ToolFailure(f"there is no skill {clean(name)[:80]!r}. There are: {known or 'none'}.")
+            raise ToolFailure(f"there is no skill {clean(name)[:80]!r}. The skills are: {known or 'none'}.")
         if not (skill.for_model or name in self._shelf.in_use()):
-            raise ToolFailure(f"the skill {name} is started by the user only, with /{name}.")
+            raise ToolFailure(f"only the user can start the skill {name}, with /{name}.")
 
         async def run(_: OutputSink) -> ToolResult:
             return _result(skill, await asyncio.to_thread(self._shelf.given, skill))

@@ -1,4 +1,4 @@
-"""What kind of content a server says it sends, and how its bytes become text. Pure."""
+"""The type of content that a server declares, and how its bytes become text. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What httpcore connects with: only addresses that were checked, each name looked up once per connection."""
+"""Connects httpcore to checked addresses only, with one lookup of a name for each connection."""
 
 from __future__ import annotations
 
