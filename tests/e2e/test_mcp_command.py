@@ -214,11 +214,11 @@ async def test_without_the_package_servers_can_be_added_and_the_rest_says_what_t
     assert (await program.run("mcp", "add", "a", "--url", "https://a.example", **without)).code == 0
     run = await program.run("mcp", "list", **without)
     assert (run.code, run.err) == (0, "")
-    assert "the package mcp isn't installed: install keen-tui[mcp]" in run.out
+    assert "the package mcp isn't installed: install Keen with its extra mcp" in run.out
     run = await program.run("mcp", "login", "a", **without)
     assert run.code == 2
     assert run.err == (
-        "keen-tui: You can't sign in: the package mcp isn't installed: install keen-tui[mcp].\n"
+        "keen-tui: You can't sign in: the package mcp isn't installed: install Keen with its extra mcp.\n"
     )
     assert (await program.run("mcp", "logout", "a", **without)).code == 0
     assert (await program.run("mcp", "remove", "a", **without)).code == 0

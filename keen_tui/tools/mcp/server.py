@@ -25,7 +25,7 @@ from keen_tui.tools.sandbox.probe import SandboxFinder
 
 log = logging.getLogger(__name__)
 
-NOT_INSTALLED: Final = "the package mcp isn't installed: install keen-tui[mcp]"
+NOT_INSTALLED: Final = "the package mcp isn't installed: install Keen with its extra mcp"
 
 MOST_TOOLS: Final = 500
 """The most tools of a server that are used."""
