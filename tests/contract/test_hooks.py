@@ -309,6 +309,23 @@ async def test_a_project_cannot_put_a_guard_of_the_user_into_the_background(
     assert not (tmp_path / "a.py").exists()
 
 
+@pytest.mark.parametrize(
+    "given",
+    [r'{"path": "a.py", "content": "\ud800"}', r'{"\ud800": 1}', r'{"path": NaN}', r'{"path": 1e999}'],
+)
+async def test_arguments_that_are_no_text_make_the_call_ask(
+    tmp_path: Path, at_work: AtWork, given: str
+) -> None:
+    answer = f'{{"hookSpecificOutput": {{"permissionDecision": "allow", "updatedInput": {given}}}}}'
+    (tmp_path / "answer.json").write_text(answer)
+    guard = hook("PreToolUse", "cat answer.json")
+    async with at_work([Reply([WRITE]), DONE], tmp_path, attended=False, hooks=[guard]) as bench:
+        await bench.ask("write it")
+        bench.assert_valid_requests()
+    assert not (tmp_path / "a.py").exists()
+    assert "an answer that Keen doesn't understand" in notices(bench)
+
+
 async def test_a_guard_that_hangs_makes_the_call_ask(tmp_path: Path, at_work: AtWork) -> None:
     slow = hook("PreToolUse", "sleep 1000", timeout=0.05)
     async with at_work([Reply([WRITE]), DONE], tmp_path, attended=False, hooks=[slow]) as bench:

@@ -60,6 +60,7 @@ def answer_of(point: HookPoint, run: HookRun) -> HookAnswer:
         return HookAnswer(context=_text(output)) if point in _PLAIN_CONTEXT else NO_ANSWER
     try:
         given = json.loads(output)
+        json.dumps(given, ensure_ascii=False, allow_nan=False).encode()  # what can't be sent
     except (ValueError, RecursionError) as error:
         raise BadAnswer(f"its output isn't valid JSON: {error}") from error
     return _from_json(given)
