@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Final
 
 from msgspec import Struct
 
 _MOST_CHARACTERS: Final = 20_000
 """Characters of the front matter; its fields together may have fewer."""
+_DEEPEST: Final = 50
+"""Open brackets of the front matter: the time to read it grows with the square of their number."""
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLAIN_LINE = re.compile(r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*)")
@@ -43,11 +46,18 @@ def parted(whole: str) -> FrontMatter:
         raise FrontMatterProblem("its front matter has no end: a line --- must close it")
     if len(found[1]) > _MOST_CHARACTERS:
         raise FrontMatterProblem(f"its front matter has over {_MOST_CHARACTERS:,} characters")
+    if _brackets_open(found[1]) > _DEEPEST:
+        raise FrontMatterProblem("its front matter nests too deep")
     try:
         texts, others, is_mended = _fields(found[1])
     except RecursionError as error:
         raise FrontMatterProblem("its front matter nests too deep") from error
     return FrontMatter(texts=texts, others=others, body=whole[found.end() :], is_mended=is_mended)
+
+
+def _brackets_open(text: str) -> int:
+    """The most brackets that are open at one place."""
+    return max(accumulate((char in "[{") - (char in "]}") for char in text), default=0)
 
 
 def _fields(text: str) -> tuple[dict[str, str], dict[str, str], bool]:

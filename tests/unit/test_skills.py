@@ -153,7 +153,7 @@ def test_hidden_and_acting_characters_are_gone(home: Path) -> None:
         (lambda folder: write(folder, PDF + "x" * 400_000), "larger than 400 kB"),
         (lambda folder: os.mkfifo(write(folder, name="x.md") / "SKILL.md"), "regular file"),
         (lambda folder: (write(folder, name="x.md") / "SKILL.md").symlink_to("/etc/hostname"), "outside"),
-        (lambda folder: write(folder, f"---\nname: pdf\ndescription: {'[' * 9000}\n---\n"), "front matter"),
+        (lambda folder: write(folder, f"---\nname: pdf\ndescription: {'[' * 9000}\n---\n"), "nests too deep"),
         (lambda folder: write(folder, "---\n" + "a: b\n" * 5000 + "---\n"), "characters"),
     ],
 )
