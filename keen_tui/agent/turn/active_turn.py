@@ -106,6 +106,7 @@ class ActiveTurn(Struct, kw_only=True):
             unknown_calls=tuple(self.unknown_calls),
             seconds=self.seconds_before + now - self.started_at,
             policy=self.policy,
+            is_kept_going=self.stops_blocked > 0,
         )
 
     def _rewrite_results(self, provider: Provider, rewrite: Callable[[str], str]) -> None:

@@ -40,8 +40,8 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     `injected` is the pending state that it continued from. `trace` and `texts` come from the whole steps of
     this attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
     were answered in this attempt, and `unknown_calls` are those whose effects nobody knows; `seconds` is its
-    duration, including earlier attempts that kept nothing;
-    `steps` are those of the turn in all its attempts: what a policy may replay.
+    duration, including earlier attempts that kept nothing; `steps` are those of the turn in all its attempts:
+    what a policy may replay. `is_kept_going`: a hook kept it going after a reply.
     """
 
     turn: int
@@ -56,6 +56,7 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     policy: MemoryPolicy
     unknown_calls: tuple[UnknownCall, ...] = ()
     steps: Sequence[ToolStep] = ()
+    is_kept_going: bool = False
 
 
 class Commit(Struct, frozen=True):
@@ -84,7 +85,7 @@ def settle(record: TurnRecord, ending: Ending) -> Settlement:
     """Decide what becomes of the turn: done is committed, work done is saved, nothing done is discarded."""
     if isinstance(ending, Finished):
         return _commit(record, ending)
-    if record.calls or record.injected or record.trace:
+    if record.calls or record.injected or record.is_kept_going:
         return _save(record, ending)
     return Discard(
         TurnError(
