@@ -143,10 +143,12 @@ def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
 
 
 def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
+    from keen_tui.agent.services.server_service import ServerService
     from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.headless.outlets import require_writable
     from keen_tui.frontends.headless.run import run_prompt
     from keen_tui.frontends.headless.standard_input import read_prompt, with_data
+    from keen_tui.frontends.shared.commands import PromptCall, SlashCommands
     from keen_tui.providers.registry import build_provider
     from keen_tui.subcommands.sessions import asked_for
     from keen_tui.tools.orphans.question import sentences
@@ -161,7 +163,6 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     asked = read_prompt(given["prompt"], sys.stdin)
     additions = additions_here(settings, os.environ)
     text = _with_command(additions, asked.text, is_typed=given["prompt"].startswith("/"))
-    prompt = with_data(text, asked.data)
     store = build_store(os.environ)
     opening = asked_for(given, store)
     left = sentences(left_running(data_folder(os.environ) / FOLDER))
@@ -177,9 +178,22 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             attended=False,
             additions=additions,
         )
+        servers = session.state.open.setup.toolbox.servers
+        commands = SlashCommands(
+            additions.commands,
+            additions.skills,
+            ServerService(servers, home_folder(os.environ)) if servers else None,
+        )
+        called = commands.called(asked.text) if given["prompt"].startswith("/") else None
+        call = called.what if called else None
+
+        async def filled_in() -> str:
+            assert isinstance(call, PromptCall)
+            return with_data(await call.text(), asked.data)
+
         return await run_prompt(
             session,
-            prompt,
+            filled_in if isinstance(call, PromptCall) else with_data(text, asked.data),
             given.get("output", "text"),
             sys.stdout,
             sys.stderr,
@@ -195,10 +209,10 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:
     """The message of the user's own slash command that the prompt calls, else the unchanged prompt. Text from
     a pipe calls nothing: a space before it keeps it from calling a skill."""
-    from keen_tui.frontends.shared.commands import SlashCommands
+    from keen_tui.frontends.shared.commands import PromptCall, SlashCommands
 
     called = SlashCommands(additions.commands, additions.skills).called(prompt) if "/" in prompt[:1] else None
-    if called is None or called.what is None:
+    if called is None or called.what is None or isinstance(called.what, PromptCall):
         return prompt
     if not is_typed:
         return f" {prompt}" if called.name in {skill.name for skill in additions.skills} else prompt

@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from keen_tui.text.sanitize import clean
+
 ServerState = Literal["starting", "ready", "failed", "stopped", "sign-in"]
 """What a server is doing. `sign-in`: it wants the user to sign in first."""
 
@@ -17,6 +19,32 @@ class ServerToolReport(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     is_used: bool = True
+
+
+class PromptArgument(Struct, frozen=True, kw_only=True):
+    """What a prompt of a server takes."""
+
+    name: str
+    is_required: bool = False
+
+
+class ServerPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt of a server: `command` is its slash command without the slash, `name` the server's own name
+    for it."""
+
+    command: str
+    name: str
+    description: str
+    arguments: tuple[PromptArgument, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """What is written behind the command: optional arguments stand in brackets."""
+        names = (
+            clean(each.name)[:40] if each.is_required else f"[{clean(each.name)[:40]}]"
+            for each in self.arguments
+        )
+        return " ".join(names)
 
 
 class ServerReport(Struct, frozen=True, kw_only=True):

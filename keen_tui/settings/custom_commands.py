@@ -116,7 +116,7 @@ def expanded(command: CustomCommand, words: str) -> str:
     itself. Where the text has no such place, the words stand behind it.
     """
     words = words.strip()
-    single = _split(words)
+    single = split_words(words)
     has_place = False
 
     def filled(place: re.Match[str]) -> str:
@@ -133,7 +133,8 @@ def expanded(command: CustomCommand, words: str) -> str:
     return f"{text}\n\n{words}" if words and not has_place else text
 
 
-def _split(words: str) -> list[str]:
+def split_words(words: str) -> list[str]:
+    """The words one by one; quotes hold several together."""
     try:
         return shlex.split(words)
     except ValueError:  # a quote that is not closed

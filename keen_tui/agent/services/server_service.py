@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused
-from keen_tui.domain.servers import ServerReport
+from keen_tui.domain.servers import ServerPrompt, ServerReport
 from keen_tui.system.browser import browser_opener, open_in_browser
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.server import NOT_INSTALLED
@@ -78,6 +78,14 @@ class ServerService:
             self._servers.tell(f"You aren't signed in to the MCP server {server.name}: {reason}.")
         except ModuleNotFoundError:
             self._servers.tell(f"You can't sign in: {NOT_INSTALLED}.")
+
+    def prompts(self) -> tuple[ServerPrompt, ...]:
+        """The prompts of the servers that are ready."""
+        return self._servers.prompts()
+
+    async def prompt(self, command: str, words: str) -> str:
+        """The text that is sent for a prompt's command. Raises SessionRefused with a sentence."""
+        return await self._servers.prompt(command, words)
 
     def _known(self, name: str) -> str:
         names = [report.name for report in self._servers.reports()]

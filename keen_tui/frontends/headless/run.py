@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, TextIO, assert_never
 
@@ -14,7 +14,7 @@ from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Output
-from keen_tui.domain.errors import ConfigError, OutputFailed, SessionInUse
+from keen_tui.domain.errors import STOPPED, ConfigError, OutputFailed, SessionInUse, SessionRefused
 from keen_tui.domain.events import (
     Compacted,
     EndEvent,
@@ -48,7 +48,7 @@ _SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
 
 async def run_prompt(
     session: Session,
-    prompt: str,
+    prompt: str | Callable[[], Awaitable[str]],
     output: Output,
     out: TextIO,
     err: TextIO | None,
@@ -58,14 +58,16 @@ async def run_prompt(
     keeps_pending: bool = False,
     notices: Sequence[str] = (),
 ) -> int:
-    """Run one turn and print it. Returns the exit code. SIGINT, SIGTERM, SIGHUP and SIGQUIT stop the turn.
+    """Run one turn and print it. `prompt` is its message, or gives it. Returns the exit code. SIGINT,
+    SIGTERM, SIGHUP and SIGQUIT stop the turn.
 
     `opening` is the id of the session that the turn goes on with, "" begins a new one. `keeps_pending`:
     what an incomplete turn leaves outlives this process. `notices` are said before the turn.
 
     Raises:
         ConfigError: mode auto without a sandbox that was not turned off.
-        SessionInUse: another program has that session. StorageFailed: it can't be read.
+        SessionRefused: there is no message. SessionInUse: another program has that session.
+        StorageFailed: it can't be read.
         OutputFailed: `out` can't be written. The turn was stopped then.
     """
     past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
@@ -80,9 +82,10 @@ async def run_prompt(
             opened.append(what_is_pending(session.pending))
         printer = Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
         printer.begin((*notices, *opened))
+        text = prompt if isinstance(prompt, str) else await _filled_in(prompt)
         with stopping_on_signals(session.stop), _watching(out, session.stop):
             reader = session.bus.subscribe()
-            session.submit(prompt)
+            session.submit(text)
             await _print_turn(reader, history, printer, out)
     except OutputFailed as error:
         raise OutputFailed(f"{error} The turn is in session {history.session_id}.") from error
@@ -101,6 +104,16 @@ async def require_sandbox(session: Session) -> None:
             f"Auto mode runs commands in a sandbox, and there is none here: {reason}. "
             "Add --no-sandbox to run them without one, or use --mode auto-edit."
         )
+
+
+async def _filled_in(prompt: Callable[[], Awaitable[str]]) -> str:
+    """The text of the prompt. Raises SessionRefused also when a signal stops the wait."""
+    asking = asyncio.ensure_future(prompt())
+    with stopping_on_signals(asking.cancel):
+        await asyncio.wait({asking})
+    if asking.cancelled():
+        raise SessionRefused(STOPPED)
+    return asking.result()
 
 
 async def _print_turn(reader: Subscription, history: SessionManager, printer: Printer, out: TextIO) -> None:
@@ -128,7 +141,7 @@ async def _open(history: SessionManager, session_id: str) -> None:
 
 
 @contextmanager
-def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+def stopping_on_signals(stop: Callable[[], object]) -> Iterator[None]:
     """Inside, these signals call `stop`; one that the parent has us ignore, as nohup does, stays ignored."""
     loop = asyncio.get_running_loop()
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]

@@ -70,7 +70,7 @@ class LineFrontEnd:
         self._stats = SessionStats()
         self._narrator = Narrator(printer)
         self._openings = Openings(printer, self._narrator)
-        self._slash = SlashCommands(setup.commands, setup.skills)
+        self._slash = SlashCommands(setup.commands, setup.skills, setup.servers)
         self._over = asyncio.Event()
         self._ui = LineUi(
             setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest

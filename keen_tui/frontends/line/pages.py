@@ -79,7 +79,7 @@ async def show_page(ui: LineUi, page: Page) -> None:
 def _help(slash: SlashCommands) -> Iterator[str]:
     yield from _HELP
     here = {action.slash for action in ACTIONS if isinstance(action, Command)}
-    own = {(command.name,) for command in slash.own}
+    own = {(command.name,) for command in slash.own} | {prompt.names for prompt in slash.prompts}
     yield from (_help_line(offered) for offered in slash.offered if offered.names in here | own)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -10,7 +11,7 @@ from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.shared.command import Command
-from keen_tui.frontends.shared.commands import Called
+from keen_tui.frontends.shared.commands import Called, PromptCall
 
 _OWN_COMMAND: Final = "!"
 
@@ -53,10 +54,22 @@ class LineRouter:
             self._submit(called.message, typed)
         elif refusal := self._ui.slash.refusal(called):
             self._ui.printer.say(refusal)
+        elif isinstance(called.what, PromptCall):
+            await self._send_prompt(called.what, typed)
         elif isinstance(called.what, Command):
             await called.what.does(self._ui.context, called.words)
         else:
             self._ui.printer.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
+
+    async def _send_prompt(self, call: PromptCall, typed: str) -> None:
+        """Send the text of a server's prompt. `typed` comes back if there is none, and when the person stops
+        waiting."""
+        try:
+            text = await call.text()
+        except (KeenError, asyncio.CancelledError):
+            self._suggest(typed)
+            raise
+        self._submit(text, typed)
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. If that fails, `typed` comes back into the next line."""

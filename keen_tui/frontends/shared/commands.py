@@ -1,4 +1,5 @@
-"""All slash commands, built in, from files and of skills: which one a message calls, which can be offered."""
+"""All slash commands, built in, from files, of skills and of servers: which one a message calls, which can be
+offered."""
 
 from __future__ import annotations
 
@@ -8,14 +9,19 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.server_commands import NO_SERVERS
 from keen_tui.settings.custom_commands import CustomCommand, expanded
 
 if TYPE_CHECKING:
+    from keen_tui.frontends.shared.port import ServersPort
     from keen_tui.settings.skills import Skill
 
 _CALL = re.compile(r"/([\w-]+(?::[\w-]+)*)(?:\s+(.*))?", re.DOTALL)
+
+_PROMPT = re.compile(r"mcp:[\w-]+:[\w-]+")
 
 _BUILT_IN = {command: action for action in ACTIONS for command in action.slash}
 
@@ -40,19 +46,39 @@ class OwnCommand(Struct, frozen=True, kw_only=True):
     kind: Literal["yours", "project", "skill"]
 
 
+class PromptCall(Struct, frozen=True):
+    """The call of a server's prompt, whose text the server fills in when it is sent. Whether there is such a
+    prompt is known once its server is ready."""
+
+    command: str
+    words: str
+    servers: ServersPort | None
+
+    async def text(self) -> str:
+        """The text to send. Raises SessionRefused with a sentence."""
+        if self.servers is None:
+            raise SessionRefused(f"There is no command /{self.command}: {NO_SERVERS}")
+        return await self.servers.prompt(self.command, self.words)
+
+
 class Called(Struct, frozen=True):
-    """What a message calls: an action, a command from a file or a skill; None if there is none of that
-    name."""
+    """What a message calls: an action, a command from a file, a skill or a server's prompt; None if there is
+    none of that name."""
 
     name: str
     words: str
-    what: Action | CustomCommand | Skill | None
+    what: Action | CustomCommand | Skill | PromptCall | None
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether a message comes of it."""
+        return isinstance(self.what, PromptCall) or self.message is not None
 
     @property
     def message(self) -> str | None:
         """The message that is sent for it: the text of the command, or the call of the skill, whose text
-        follows when the turn begins. None if nothing is sent."""
-        if self.what is None or isinstance(self.what, Action):
+        follows when the turn begins. None if nothing is sent, or a server fills it in first."""
+        if self.what is None or isinstance(self.what, Action | PromptCall):
             return None
         if isinstance(self.what, CustomCommand):
             return expanded(self.what, self.words)
@@ -62,7 +88,13 @@ class Called(Struct, frozen=True):
 class SlashCommands:
     """Finds commands by their names."""
 
-    def __init__(self, custom: Iterable[CustomCommand] = (), skills: Iterable[Skill] = ()) -> None:
+    def __init__(
+        self,
+        custom: Iterable[CustomCommand] = (),
+        skills: Iterable[Skill] = (),
+        servers: ServersPort | None = None,
+    ) -> None:
+        self._servers = servers
         custom, skills = tuple(custom), tuple(skill for skill in skills if skill.for_person)
         self._own: dict[str, CustomCommand | Skill] = {each.name: each for each in custom}
         self._own |= {each.name: each for each in skills}
@@ -85,7 +117,13 @@ class SlashCommands:
         """Every command: the built-in ones first."""
         built_in = (Offered(each.slash, each.takes, each.help) for each in ACTIONS if each.slash)
         own = (Offered((command.name,), command.hint, command.description) for command in self.own)
-        return (*built_in, *own)
+        return (*built_in, *own, *self.prompts)
+
+    @property
+    def prompts(self) -> tuple[Offered, ...]:
+        """The prompts of the servers that are ready."""
+        found = self._servers.prompts() if self._servers else ()
+        return tuple(Offered((each.command,), each.hint, each.description) for each in found)
 
     def called(self, message: str) -> Called | None:
         """What the message calls; None for a message to send, such as one that begins with a space.
@@ -97,7 +135,9 @@ class SlashCommands:
         if call is None:
             return None
         name, words = call[1].lower(), (call[2] or "").strip()
-        what = _BUILT_IN.get(name) or self._own.get(name)
+        what: Action | CustomCommand | Skill | PromptCall | None = _BUILT_IN.get(name) or self._own.get(name)
+        if what is None and _PROMPT.fullmatch(name):
+            what = PromptCall(name, words, self._servers)
         if not words or (what and not isinstance(what, Action)):
             return Called(name, words, what)
         return Called(name, words, what) if what and "\n" not in message.strip() else None

@@ -23,7 +23,7 @@ from keen_tui.domain.reports import (
     SearchHit,
     Setting,
 )
-from keen_tui.domain.servers import ServerReport
+from keen_tui.domain.servers import ServerPrompt, ServerReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.settings.custom_commands import CustomCommand
 
@@ -244,14 +244,11 @@ class OffersPort(Protocol):
 
 
 class ChangesPort(Protocol):
-    """The changes that turns of the open session made to files. All methods raise KeenError with a
-    sentence."""
+    """The changes that turns of the open session made to files. Methods raise KeenError with a sentence."""
 
     async def changes(self, turn: int) -> Changes:
-        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any.
-
-        Raises SessionRefused: no turn changed any.
-        """
+        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any. Raises
+        SessionRefused: no turn changed any."""
 
     async def undo(self, turn: int) -> str:
         """Restore the files of a turn to their state before it, -1: of the newest turn that changed any.
@@ -351,8 +348,13 @@ class ServersPort(Protocol):
         """Stop that server; returns a sentence. Raises SessionRefused: there is none of that name."""
 
     async def login(self, name: str) -> str:
-        """Have the user sign in to that server in the browser; returns a sentence at once, and the server
-        starts again afterwards. Raises SessionRefused: that is impossible here."""
+        """Have the user sign in in the browser; returns a sentence at once. Raises SessionRefused."""
+
+    def prompts(self) -> tuple[ServerPrompt, ...]:
+        """The prompts of the servers that are ready."""
+
+    async def prompt(self, command: str, words: str) -> str:
+        """The text that is sent for a prompt's command. Raises SessionRefused with a sentence."""
 
 
 class Guided(Protocol):

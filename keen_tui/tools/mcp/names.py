@@ -1,4 +1,5 @@
-"""The names under which the model calls the tools of servers: `mcp__server__tool`. Pure."""
+"""The names of what servers offer: their tools for the model, `mcp__server__tool`, and their prompts for the
+person, `mcp:server:prompt`. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ from keen_tui.text.labels import SERVER_TOOLS
 
 LONGEST: Final = 64
 """The most characters of a tool's name that all APIs take."""
+
+PROMPTS: Final = "mcp:"
+"""How the slash commands of servers' prompts begin."""
 
 _LONGEST_SERVER: Final = 24
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
@@ -41,6 +45,20 @@ def tool_names(part: str, tools: Iterable[str]) -> dict[str, str]:
         own = own if len(own) <= room else _marked(own, tool, room)
         full = f"{SERVER_TOOLS}{part}__{own}"
         names[tool] = f"{SERVER_TOOLS}{part}__{_marked(own, tool, room)}" if full in names.values() else full
+    return names
+
+
+def prompt_names(part: str, prompts: Iterable[str]) -> dict[str, str]:
+    """The slash command of each prompt of a server, `mcp:server:prompt`, by its own name. `part` stands for
+    the server. No two differ only in capital letters."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for prompt in sorted(set(prompts)):
+        own = _REFUSED.sub("_", prompt) or "prompt"
+        own = own if len(own) <= LONGEST else _marked(own, prompt, LONGEST)
+        own = _marked(own, prompt, LONGEST) if own.lower() in taken else own
+        taken.add(own.lower())
+        names[prompt] = f"{PROMPTS}{part}:{own}"
     return names
 
 

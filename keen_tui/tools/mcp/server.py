@@ -122,6 +122,16 @@ class ServerConnection:
                 self._note_gone(str(error))
             raise
 
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """A prompt with its arguments filled in; waits while the server is starting. Raises as `call`."""
+        link = await self.link()
+        try:
+            return await link.prompt(name, arguments)
+        except ServerGone as error:
+            if link is self._link:
+                self._note_gone(str(error))
+            raise
+
     async def link(self) -> ServerLink:
         """The open connection; waits while the server is starting. Raises ServerFailed."""
         await self._settled.wait()

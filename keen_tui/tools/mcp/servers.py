@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
-from keen_tui.domain.servers import ServerReport, ServerToolReport
+from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerToolReport
 from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Tool
-from keen_tui.tools.mcp.names import server_parts, tool_names
+from keen_tui.tools.mcp.names import PROMPTS, server_parts, tool_names
+from keen_tui.tools.mcp.prompts import server_prompts, text_of_prompt
 from keen_tui.tools.mcp.results import NewFile
 from keen_tui.tools.mcp.schemas import SchemaRefused
 from keen_tui.tools.mcp.search import MOST_SHARE, ToolSearch, names_in
@@ -137,11 +139,45 @@ class SessionServers:
         """End that server."""
         await self._connections[name].stop()
 
+    def prompts(self) -> tuple[ServerPrompt, ...]:
+        """The prompts of all servers that are ready."""
+        return tuple(prompt for each in self._connections.values() for prompt in self._prompts_of(each))
+
+    async def prompt(self, command: str, words: str) -> str:
+        """The text that is sent for the command of a prompt, given without the slash. Waits while that server
+        is starting.
+
+        Raises:
+            SessionRefused: there is no such prompt, or its server gives no text for these words.
+        """
+        self.start()
+        asked = command.lower()
+        part = asked.removeprefix(PROMPTS).partition(":")[0]
+        servers = {each.lower(): self._connections[name] for name, each in self._parts.items()}
+        if part not in servers:
+            raise SessionRefused(f"There is no MCP server {part}. There are: {', '.join(self._connections)}.")
+        connection = servers[part]
+        name = connection.server.name
+        try:
+            await connection.link()
+        except ServerFailed as error:
+            raise SessionRefused(f"The MCP server {name} isn't ready: {clean(str(error))}.") from error
+        prompts = {each.command.lower(): each for each in self._prompts_of(connection)}
+        if asked not in prompts:
+            there = ", ".join(f"/{each.command}" for each in prompts.values())
+            hint = f"Its prompts are: {there}." if there else "It has no prompts."
+            raise SessionRefused(f"The MCP server {name} has no prompt /{command}. {hint}")
+        return await text_of_prompt(connection, prompts[asked], words, self._new_file)
+
     def connection(self, name: str) -> ServerConnection | None:
         """The server of that name."""
         return self._connections.get(name)
 
     # Inside.
+
+    def _prompts_of(self, connection: ServerConnection) -> tuple[ServerPrompt, ...]:
+        is_ready = connection.state == "ready"
+        return server_prompts(self._parts[connection.server.name], connection.prompts) if is_ready else ()
 
     async def _settled(self, starting: Sequence[ServerConnection], seconds: float) -> None:
         waiting = [asyncio.create_task(each.settled()) for each in starting]

@@ -151,6 +151,25 @@ def review(code: str) -> str:
     return f"Review this: {code}"
 
 
+@server.prompt()
+def compare(first: str, second: str = "main") -> str:
+    """Compares\x1b[31m two branches."""
+    return f"Compare {first}\x1b]0;title\x07 with {second}."
+
+
+@server.prompt()
+def forged() -> str:
+    """A text that isn't what it seems."""
+    return "/pdf @~/secret.png @@hidden.png \u200b\u202e@notes.txt"
+
+
+@server.prompt()
+async def endless() -> str:
+    """Never ends."""
+    await asyncio.sleep(3600)
+    return ""
+
+
 @server.resource("notes://today")
 def today() -> str:
     """The notes of today."""

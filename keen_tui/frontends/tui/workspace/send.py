@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.errors import KeenError, SessionRefused
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.commands import Called
+from keen_tui.frontends.shared.commands import Called, PromptCall
 from keen_tui.frontends.tui.commands.models import ModelPages
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN
 from keen_tui.frontends.tui.workspace.recall import Drafts
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 from keen_tui.settings.custom_commands import CustomCommand
+
+_FILLING_IN = "server prompt"
 
 
 class Outbox:
@@ -23,12 +25,14 @@ class Outbox:
         self._drafts = drafts
         self._models = models
         self._sessions = sessions
+        self._filled_in = ""
+        """What was typed for the prompt that a server is filling in."""
 
     def send(self, text: str) -> None:
         """Do what the message says."""
         is_user_command = text.startswith(SHELL_SIGN)
         called = None if is_user_command else self._view.commands.called(text)
-        if self._sessions.is_replacing and (called is None or called.message is not None):
+        if self._sessions.is_replacing and (called is None or called.is_sent):
             self._sessions.hold(text)
             return
         self._drafts.note_sent(text)
@@ -81,8 +85,39 @@ class Outbox:
         if isinstance(called.what, Action):
             view.run(called.what.id, called.words)
             view.prompt.suggest_again()
+        elif isinstance(called.what, PromptCall):
+            self.take_back()
+            self._filled_in = typed
+            view.work(self._send_prompt(called.what, typed), _FILLING_IN)
         elif called.message is not None:
             self._submit(called.message, typed)
+
+    def take_back(self) -> bool:
+        """Wait no longer for a server's prompt: what was typed for it comes back. False: none is awaited."""
+        typed, self._filled_in = self._filled_in, ""
+        if typed:
+            self._view.cancel_work(_FILLING_IN)
+            self._view.prompt.write_before(typed)
+        return bool(typed)
+
+    async def _send_prompt(self, call: PromptCall, typed: str) -> None:
+        """Send the text of a server's prompt, unless another session was opened meanwhile."""
+        from keen_tui.frontends.tui.pages.models.checking import told  # noqa: PLC0415 - not before the first paint
+
+        view, session_id = self._view, self._view.state.session_id
+        try:
+            text = await told(call.text(), "the MCP server", view.say)
+        except KeenError as refused:
+            self.take_back()
+            view.say(str(refused))
+            return
+        if self._sessions.is_replacing or (session_id and view.state.session_id != session_id):
+            self.take_back()
+            view.say("Another session was opened meanwhile. The prompt isn't sent.")
+            return
+        self._filled_in = ""
+        view.say("")
+        self._submit(text, typed)
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""

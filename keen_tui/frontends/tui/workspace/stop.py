@@ -10,6 +10,7 @@ from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.complete import Completer
 from keen_tui.frontends.tui.workspace.copy import CopyCommand
 from keen_tui.frontends.tui.workspace.find import FindRow
+from keen_tui.frontends.tui.workspace.send import Outbox
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
@@ -27,6 +28,7 @@ class StopKeys:
         find: FindRow,
         copier: CopyCommand,
         screen: ScreenUi,
+        outbox: Outbox,
     ) -> None:
         self._view = view
         self._questions = questions
@@ -34,6 +36,7 @@ class StopKeys:
         self._find = find
         self._copier = copier
         self._screen = screen
+        self._outbox = outbox
         self._last_interrupt = float("-inf")
         self._last_escape = float("-inf")
 
@@ -50,7 +53,7 @@ class StopKeys:
             self._decline(again=again)
         elif question:
             self._view.close_question()
-        else:
+        elif not self._outbox.take_back():
             was_running = session.running
             session.stop()  # a replay plays on although nothing runs
             if not was_running:

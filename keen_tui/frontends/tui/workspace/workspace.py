@@ -96,7 +96,7 @@ class WorkspaceScreen(Screen[None]):
         self._controls = setup.controls
         self.files = setup.files
         self.prompts = setup.prompts
-        self.commands = SlashCommands(setup.commands, setup.skills)
+        self.commands = SlashCommands(setup.commands, setup.skills, setup.servers)
         self.clock = clock
         self.state = UiState(
             mode=session.mode,

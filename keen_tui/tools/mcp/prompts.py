@@ -1,0 +1,116 @@
+"""Prompts of a server: what they are called, what they take, and the text that is sent for them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from keen_tui.domain.errors import ServerFailed, SessionRefused
+from keen_tui.domain.servers import PromptArgument, ServerPrompt
+from keen_tui.settings.custom_commands import split_words
+from keen_tui.text.disguise import without_hidden
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, first_line
+from keen_tui.tools.files.image_files import named_images
+from keen_tui.tools.mcp.names import prompt_names
+from keen_tui.tools.mcp.results import NewFile, prompt_text
+from keen_tui.tools.mcp.server import ServerConnection
+
+MOST_PROMPTS: Final = 200
+"""The most prompts of a server that are offered."""
+
+MOST_SECONDS: Final = 30.0
+"""The longest that a server may take to fill in a prompt."""
+
+_MOST_LETTERS: Final = 200
+
+
+def server_prompts(part: str, listed: tuple[Mapping[str, Any], ...]) -> tuple[ServerPrompt, ...]:
+    """The prompts that a server lists, by name. `part` stands for the server in their names."""
+    by_name = {str(each["name"]): each for each in listed[:MOST_PROMPTS] if each.get("name")}
+    commands = prompt_names(part, by_name)
+    return tuple(
+        ServerPrompt(
+            command=command,
+            name=name,
+            description=_line(by_name[name].get("description") or by_name[name].get("title") or ""),
+            arguments=tuple(
+                PromptArgument(name=str(each["name"]), is_required=each.get("required") is True)
+                for each in by_name[name].get("arguments") or ()
+                if each.get("name")
+            ),
+        )
+        for name, command in commands.items()
+    )
+
+
+def filled_in(prompt: ServerPrompt, words: str) -> dict[str, str]:
+    """The arguments in the words behind the command: in their order, or as `name=value`.
+
+    Raises:
+        SessionRefused: one is missing, or there are too many words.
+    """
+    by_name = {each.name: each for each in prompt.arguments}
+    given: dict[str, str] = {}
+    in_order: list[str] = []
+    for word in split_words(words):
+        name, equals, value = word.partition("=")
+        if equals and name in by_name and name not in given:
+            given[name] = value
+        else:
+            in_order.append(word)
+    places = [name for name in by_name if name not in given]
+    if len(in_order) > len(places):
+        takes = f"takes {counted(len(by_name), 'argument')}" if by_name else "takes no arguments"
+        quotes = " Put quotes around words that belong together." if by_name else ""
+        raise SessionRefused(f"/{prompt.command} {takes}.{quotes}")
+    given |= dict(zip(places, in_order, strict=False))
+    if missing := [name for name, each in by_name.items() if each.is_required and not given.get(name)]:
+        what = ", ".join(clean(name)[:_MOST_LETTERS] for name in missing)
+        raise SessionRefused(f"/{prompt.command} needs {what}. Write /{prompt.command} {prompt.hint}")
+    return given
+
+
+async def text_of_prompt(
+    connection: ServerConnection, prompt: ServerPrompt, words: str, new_file: NewFile
+) -> str:
+    """The text that is sent for the prompt. It names no image that `words` don't name, and calls no skill.
+
+    Raises:
+        SessionRefused: the words don't fit, or the server gives no text.
+    """
+    server = connection.server.name
+    arguments = filled_in(prompt, words)
+    seconds = min(connection.server.tool_timeout, MOST_SECONDS)
+    try:
+        async with asyncio.timeout(seconds):
+            result = await connection.prompt(prompt.name, arguments)
+    except TimeoutError:
+        raise SessionRefused(f"The MCP server {server} didn't answer in {seconds:g} seconds.") from None
+    except ServerFailed as error:
+        why = clean(str(error))[:_MOST_LETTERS].rstrip(".")
+        raise SessionRefused(f"The MCP server {server} didn't fill in the prompt: {why}.") from error
+    text = await asyncio.to_thread(prompt_text, result, new_file)
+    text = clean(text, newlines=True, tabs=True).strip()
+    if not text:
+        raise SessionRefused(f"The MCP server {server} returned a prompt without text.")
+    text = _without_images(text, named_images(words))
+    return f" {text}" if text.startswith("/") else text
+
+
+def _without_images(text: str, named: tuple[str, ...]) -> str:
+    """The text without the sign before the images that it names, but for those that the person named."""
+    while others := [path for path in named_images(text) if path not in named]:
+        shorter = text
+        for path in others:
+            shorter = re.sub(f'@("?){re.escape(path)}', lambda found: found[0][1:], shorter)
+        if shorter == text:
+            return text.replace("@", "")
+        text = shorter
+    return text
+
+
+def _line(text: object) -> str:
+    return without_hidden(clean(first_line(str(text).strip())))[0][:_MOST_LETTERS]
