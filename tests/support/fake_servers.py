@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.servers import ServerReport, ServerToolReport
+from keen_tui.domain.servers import PromptArgument, ServerPrompt, ServerReport, ServerToolReport
 
 SERVERS = (
     ServerReport(
@@ -36,15 +38,35 @@ SERVERS = (
 )
 
 
+REVIEW = ServerPrompt(
+    command="mcp:github:review",
+    name="review",
+    description="Asks for a review.",
+    arguments=(PromptArgument(name="code", is_required=True),),
+)
+
+
 class FakeServers:
     """Holds reports, and notes what was done."""
 
     def __init__(self, *reports: ServerReport) -> None:
         self.reports = list(reports or SERVERS)
+        self.answers = asyncio.Event()
+        """Set when prompts are filled in."""
         self.done: list[str] = []
 
     def servers(self) -> tuple[ServerReport, ...]:
         return tuple(self.reports)
+
+    def prompts(self) -> tuple[ServerPrompt, ...]:
+        is_ready = self.reports[0].state == "ready"
+        return (REVIEW,) if is_ready else ()
+
+    async def prompt(self, command: str, words: str) -> str:
+        await self.answers.wait()
+        if not words:
+            raise SessionRefused(f"/{command} needs code.")
+        return f"Review {words}"
 
     async def restart(self, name: str) -> str:
         return self._note("restart", name)
