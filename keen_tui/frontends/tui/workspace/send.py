@@ -93,11 +93,13 @@ class Outbox:
             self._submit(called.message, typed)
 
     def take_back(self) -> bool:
-        """Wait no longer for a server's prompt: what was typed for it comes back. False: none is awaited."""
+        """Wait no longer for a server's prompt: what was typed for it comes back, before what is written now
+        as mere words. False: none is awaited."""
         typed, self._filled_in = self._filled_in, ""
         if typed:
             self._view.cancel_work(_FILLING_IN)
-            self._view.prompt.write_before(typed)
+            prompt = self._view.prompt
+            (prompt.write_before if prompt.text.strip() else prompt.write)(typed)
         return bool(typed)
 
     async def _send_prompt(self, call: PromptCall, typed: str) -> None:
