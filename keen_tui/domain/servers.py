@@ -6,8 +6,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from keen_tui.text.sanitize import clean
-
 ServerState = Literal["starting", "ready", "failed", "stopped", "sign-in"]
 """What a server is doing. `sign-in`: it wants the user to sign in first."""
 
@@ -36,15 +34,6 @@ class ServerPrompt(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     arguments: tuple[PromptArgument, ...] = ()
-
-    @property
-    def hint(self) -> str:
-        """What is written behind the command: optional arguments stand in brackets."""
-        names = (
-            clean(each.name)[:40] if each.is_required else f"[{clean(each.name)[:40]}]"
-            for each in self.arguments
-        )
-        return " ".join(names)
 
 
 class ServerReport(Struct, frozen=True, kw_only=True):
