@@ -10,6 +10,7 @@ from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDis
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete, WebSearched
 from keen_tui.domain.messages import CalledSkill, Image, ToolResult, UnknownCall
+from keen_tui.domain.servers import ServerPrompt
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -195,3 +196,9 @@ SHORT_REASONS: Mapping[EndReason, str] = {
     "internal": "internal error",
 }
 """The same in two words, for rows."""
+
+
+def prompt_hint(prompt: ServerPrompt) -> str:
+    """What is written behind the command of a server's prompt: optional arguments stand in brackets."""
+    names = ((clean(each.name)[:40], each.is_required) for each in prompt.arguments)
+    return " ".join(name if is_required else f"[{name}]" for name, is_required in names)

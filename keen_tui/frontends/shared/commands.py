@@ -14,10 +14,9 @@ from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.server_commands import NO_SERVERS
 from keen_tui.settings.custom_commands import CustomCommand, expanded
-from keen_tui.text.sanitize import clean
+from keen_tui.text.labels import prompt_hint
 
 if TYPE_CHECKING:
-    from keen_tui.domain.servers import ServerPrompt
     from keen_tui.frontends.shared.port import ServersPort
     from keen_tui.settings.skills import Skill
 
@@ -125,7 +124,7 @@ class SlashCommands:
     def prompts(self) -> tuple[Offered, ...]:
         """The prompts of the servers that are ready."""
         found = self._servers.prompts() if self._servers else ()
-        return tuple(Offered((each.command,), _hint_of(each), each.description) for each in found)
+        return tuple(Offered((each.command,), prompt_hint(each), each.description) for each in found)
 
     def called(self, message: str) -> Called | None:
         """What the message calls; None for a message to send, such as one that begins with a space.
@@ -157,9 +156,3 @@ class SlashCommands:
         from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
 
         return (get_close_matches(name, (*_BUILT_IN, *self._own), n=1, cutoff=0.5) or ["help"])[0]
-
-
-def _hint_of(prompt: ServerPrompt) -> str:
-    """What is written behind the command of a prompt: optional arguments stand in brackets."""
-    names = ((clean(each.name)[:40], each.is_required) for each in prompt.arguments)
-    return " ".join(name if is_required else f"[{name}]" for name, is_required in names)

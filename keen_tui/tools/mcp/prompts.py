@@ -11,6 +11,7 @@ from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.servers import PromptArgument, ServerPrompt
 from keen_tui.settings.custom_commands import split_words
 from keen_tui.text.disguise import without_hidden
+from keen_tui.text.labels import prompt_hint
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, first_line
 from keen_tui.tools.files.image_files import named_images
@@ -69,7 +70,7 @@ def filled_in(prompt: ServerPrompt, words: str) -> dict[str, str]:
     given |= dict(zip(places, in_order, strict=False))
     if missing := [name for name, each in by_name.items() if each.is_required and not given.get(name)]:
         what = ", ".join(clean(name)[:_MOST_LETTERS] for name in missing)
-        raise SessionRefused(f"/{prompt.command} needs {what}. Write /{prompt.command} {prompt.hint}")
+        raise SessionRefused(f"/{prompt.command} needs {what}. Write /{prompt.command} {prompt_hint(prompt)}")
     return given
 
 
