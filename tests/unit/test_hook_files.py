@@ -109,8 +109,8 @@ def test_matchers(matcher: str, names: tuple[str, ...], fits: bool) -> None:
         ("Bash(git push *)", "Bash", "git pull", False),
         ("Bash(git push *)", "Write", "git push x", False),
         ("Bash", "Bash", "ls", True),
-        ("Edit(*.py)", "Edit", "/work/a.py", True),
-        ("Edit(*.py)", "Edit", "/work/a.md", False),
+        ("Edit(*.py)", "Edit", "/project/a.py", True),
+        ("Edit(*.py)", "Edit", "/project/a.md", False),
     ],
 )
 def test_conditions(only_if: str, name: str, subject: str, fits: bool) -> None:
