@@ -98,7 +98,7 @@ def _settle_trust() -> None:
     folder = Path.cwd()
     if not brings_something(folder):
         return
-    from keen_tui.settings.trust import settle_trust
+    from keen_tui.settings.added.trust import settle_trust
     from keen_tui.tools.permissions.rule_check import check_rules
 
     settle_trust(folder, os.environ, sys.stdin, sys.stdout, check_rules)
@@ -111,7 +111,7 @@ def _settle_left_running() -> None:
     folder = data_folder(os.environ) / "running"
     if not os.path.isdir(folder) or not os.listdir(folder):  # noqa: PTH112, PTH208 - before the first paint
         return
-    from keen_tui.settings.trust import forget_typed
+    from keen_tui.settings.added.trust import forget_typed
     from keen_tui.tools.orphans.question import settle_left_running
 
     settle_left_running(folder, sys.stdin, sys.stdout, lambda: forget_typed(sys.stdin))

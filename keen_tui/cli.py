@@ -22,7 +22,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.permissions.rule_check import check_rules
 
 if TYPE_CHECKING:
-    from keen_tui.settings.additions import Additions
+    from keen_tui.settings.added.additions import Additions
 
 EXIT_USAGE = 2
 EXIT_PIPE = 128 + signal.SIGPIPE

@@ -14,7 +14,7 @@ from keen_tui.frontends.shared.commands import BUILT_IN
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
-from keen_tui.settings.additions import Additions, read_additions
+from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService

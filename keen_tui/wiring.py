@@ -18,9 +18,9 @@ from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.catalog import load_catalog
 from keen_tui.providers.catalog.choice import Chooser
-from keen_tui.settings.additions import NO_ADDITIONS, Additions
+from keen_tui.settings.added.additions import NO_ADDITIONS, Additions
+from keen_tui.settings.added.hooks import PROJECT_FOLDER
 from keen_tui.settings.credentials import Keys
-from keen_tui.settings.hooks import PROJECT_FOLDER
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore

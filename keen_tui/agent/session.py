@@ -58,7 +58,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
-from keen_tui.settings.hooks import Hook
+from keen_tui.settings.added.hooks import Hook
 from keen_tui.tools.earlier import SessionRecord
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules

@@ -110,7 +110,7 @@ def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[st
         if problem := problem_of(name, value):
             raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
     if servers := changes.get("mcp_servers"):
-        from keen_tui.settings.mcp_entries import servers_of_settings  # noqa: PLC0415 - only where there are
+        from keen_tui.settings.added.mcp_entries import servers_of_settings  # noqa: PLC0415 - only where there are
 
         servers_of_settings(servers, place)
     lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}

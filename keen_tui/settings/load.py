@@ -12,7 +12,7 @@ from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import brings_something
 
 if TYPE_CHECKING:
-    from keen_tui.settings.project import RuleCheck
+    from keen_tui.settings.added.project import RuleCheck
 
 
 def load_all(
@@ -29,7 +29,7 @@ def load_all(
     """
     if folder is None or not brings_something(folder):
         return load_settings(settings_of(given), environ), ""
-    from keen_tui.settings.project import with_project  # noqa: PLC0415 - only where there is one
+    from keen_tui.settings.added.project import with_project  # noqa: PLC0415 - only where there is one
 
     said: list[str] = []
 

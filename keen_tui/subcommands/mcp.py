@@ -13,13 +13,13 @@ from typing import Any, Final, TextIO
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError, KeenError, ServerFailed
+from keen_tui.settings.added.mcp_entries import Servers, joined_servers
+from keen_tui.settings.added.mcp_json import ProjectServers
+from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.settings.added.project import trusted_project
 from keen_tui.settings.config import read_settings
 from keen_tui.settings.file import put_server, remove_server, servers_in
 from keen_tui.settings.load import load_all
-from keen_tui.settings.mcp_entries import Servers, joined_servers
-from keen_tui.settings.mcp_json import ProjectServers
-from keen_tui.settings.mcp_servers import McpServer
-from keen_tui.settings.project import trusted_project
 from keen_tui.settings.schema import Settings
 from keen_tui.subcommands.mcp_flags import McpRequest, wanted
 from keen_tui.system.browser import open_in_browser

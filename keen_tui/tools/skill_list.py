@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from keen_tui.settings.skills import LONGEST_DESCRIPTION, Skill
+from keen_tui.settings.added.skills import LONGEST_DESCRIPTION, Skill
 
 MOST_BYTES: Final = 16_384
 """Bytes of all lines together, which go into every request."""

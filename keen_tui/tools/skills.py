@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.settings.skills import (
+from keen_tui.settings.added.skills import (
     Skill,
     SkillProblem,
     files_beside,

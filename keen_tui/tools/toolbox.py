@@ -41,8 +41,8 @@ from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.work_tree.watch import CommandWatch
 
 if TYPE_CHECKING:
-    from keen_tui.settings.mcp_servers import McpServer
-    from keen_tui.settings.skills import Skill
+    from keen_tui.settings.added.mcp_servers import McpServer
+    from keen_tui.settings.added.skills import Skill
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
     from keen_tui.tools.skills import SkillShelf

@@ -21,7 +21,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import TurnMemory
-from keen_tui.settings.hooks import Hook
+from keen_tui.settings.added.hooks import Hook
 from keen_tui.tools.work_tree import tree
 from tests.support.saving import SavedBench, place
 

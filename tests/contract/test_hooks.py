@@ -19,7 +19,7 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.settings.hooks import Hook, HookPoint, scripts_of
+from keen_tui.settings.added.hooks import Hook, HookPoint, scripts_of
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support.agent import AtWork, Bench
 from tests.support.waiting import until

@@ -25,8 +25,8 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import CalledTool
 from keen_tui.domain.models import ModelInfo
-from keen_tui.settings.mcp_json import read_servers
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_json import read_servers
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support import agent
 from tests.support.agent import AtWork, Bench

@@ -27,7 +27,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import SkillUsed, TurnMemory
 from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.unfinished import endings, unfinished
-from keen_tui.settings.skills import Skill
+from keen_tui.settings.added.skills import Skill
 from keen_tui.storage.records import event_line, parsed_event
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support.agent import AtWork, Bench

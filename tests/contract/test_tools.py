@@ -15,7 +15,7 @@ from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
-from keen_tui.settings.skills import Skill
+from keen_tui.settings.added.skills import Skill
 from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.question_spec import QuestionReply

@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.settings.skill_folders import own_folders
-from keen_tui.settings.skills import SkillProblem, load_skill, read_skills, with_arguments
+from keen_tui.settings.added.skill_folders import own_folders
+from keen_tui.settings.added.skills import SkillProblem, load_skill, read_skills, with_arguments
 from keen_tui.text.sanitize import HIDDEN, clean
 from keen_tui.tools.skill_list import MOST_BYTES, skill_list
 from keen_tui.tools.skills import SkillShelf

@@ -30,9 +30,9 @@ from keen_tui.domain.events import (
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
-from keen_tui.settings.hooks import Hook
-from keen_tui.settings.mcp_servers import McpServer
-from keen_tui.settings.skills import Skill
+from keen_tui.settings.added.hooks import Hook
+from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.settings.added.skills import Skill
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules

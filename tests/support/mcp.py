@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.servers import SessionServers
 from tests.support.agent import Bench
 

@@ -18,7 +18,7 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
-from keen_tui.settings.hooks import Hook
+from keen_tui.settings.added.hooks import Hook
 from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.sessions import SessionStore

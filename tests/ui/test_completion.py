@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.settings.custom_commands import CustomCommand
+from keen_tui.settings.added.custom_commands import CustomCommand
 from tests.support.fake_writing import PATHS, FakeFiles
 from tests.support.workspace import Driver, workspace
 

@@ -14,8 +14,8 @@ from keen_tui.frontends.shared.command import CommandContext, WordsRefused
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.pages import ShownSkill, SkillsPage
 from keen_tui.frontends.shared.skill_commands import SKILLS
-from keen_tui.settings.custom_commands import CustomCommand
-from keen_tui.settings.skills import Skill
+from keen_tui.settings.added.custom_commands import CustomCommand
+from keen_tui.settings.added.skills import Skill
 from tests.support.workspace import workspace
 from tests.unit.test_shared_commands import At
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keen_tui.agent.hooks.answers import BadAnswer, HookAnswer, answer_of, joined
-from keen_tui.settings.hooks import HookPoint
+from keen_tui.settings.added.hooks import HookPoint
 from keen_tui.tools.process.hook_process import HookRun
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.hooks import Hook, read_own_hooks, read_project_hooks, scripts_of
-from keen_tui.settings.project import read_project, trusted_project
-from keen_tui.settings.trust import settle_trust
+from keen_tui.settings.added.hooks import Hook, read_own_hooks, read_project_hooks, scripts_of
+from keen_tui.settings.added.project import read_project, trusted_project
+from keen_tui.settings.added.trust import settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.settings.skills import Skill
+from keen_tui.settings.added.skills import Skill
 from keen_tui.tools.skill_list import MOST_BYTES, skill_list
 
 PDF = Skill(

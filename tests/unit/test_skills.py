@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.settings.additions import Additions, read_additions
-from keen_tui.settings.project import Trust, read_project
-from keen_tui.settings.skill_folders import MOST_FILES, own_folders
-from keen_tui.settings.skills import (
+from keen_tui.settings.added.additions import Additions, read_additions
+from keen_tui.settings.added.project import Trust, read_project
+from keen_tui.settings.added.skill_folders import MOST_FILES, own_folders
+from keen_tui.settings.added.skills import (
     Skill,
     SkillProblem,
     files_beside,
@@ -377,7 +377,7 @@ from keen_tui.settings.schema import Settings
 from keen_tui.tools.toolbox import build_toolbox
 read = frontend_setup.additions_here(Settings(), os.environ)
 build_toolbox(Path.cwd(), skills=read.skills)
-print(len(read.skills), *sorted({"yaml", "keen_tui.settings.skills"} & set(sys.modules)))
+print(len(read.skills), *sorted({"yaml", "keen_tui.settings.added.skills"} & set(sys.modules)))
 """
 
 
@@ -390,7 +390,7 @@ def _started(folder: Path) -> str:
 def test_nothing_of_skills_is_loaded_where_there_are_none(home: Path, project: Path) -> None:
     assert _started(project) == "0"
     write(home / ".claude/skills/pdf")
-    assert _started(project) == "1 keen_tui.settings.skills yaml", "the probe notices"
+    assert _started(project) == "1 keen_tui.settings.added.skills yaml", "the probe notices"
 
 
 def test_the_digest_of_a_project_needs_no_yaml(home: Path, project: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from keen_tui.settings.hooks import HookPoint
+from keen_tui.settings.added.hooks import HookPoint
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.process.hook_process import BLOCKS, HookRun
 

@@ -15,7 +15,7 @@ from keen_tui.agent.hooks.answers import BadAnswer, HookAnswer, answer_of, joine
 from keen_tui.agent.hooks.tool_names import UsualCall
 from keen_tui.agent.jobs import BackgroundJobs
 from keen_tui.domain.events import Event, HookRunning
-from keen_tui.settings.hooks import Hook, HookPoint, scripts_of
+from keen_tui.settings.added.hooks import Hook, HookPoint, scripts_of
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 from keen_tui.tools.process.hook_process import BLOCKS, HookRun

@@ -25,7 +25,7 @@ from keen_tui.domain.events import (
     TurnStarted,
 )
 from keen_tui.domain.messages import ToolCall, ToolResult
-from keen_tui.settings.hooks import Hook, HookPoint
+from keen_tui.settings.added.hooks import Hook, HookPoint
 
 SessionSource = Literal["startup", "resume", "clear"]
 """Why a session begins: with the program, as a saved one, or as a new one in place of another."""

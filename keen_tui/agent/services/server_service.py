@@ -15,7 +15,7 @@ from keen_tui.tools.mcp.server import NOT_INSTALLED
 from keen_tui.tools.mcp.sign_ins import SignIns
 
 if TYPE_CHECKING:
-    from keen_tui.settings.mcp_servers import McpServer
+    from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.tools.mcp.servers import SessionServers
 
 _LOGIN: Final = "keen_tui.tools.mcp.login"

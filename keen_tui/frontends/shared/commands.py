@@ -13,12 +13,12 @@ from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.server_commands import NO_SERVERS
-from keen_tui.settings.custom_commands import CustomCommand, expanded
+from keen_tui.settings.added.custom_commands import CustomCommand, expanded
 from keen_tui.text.labels import prompt_hint
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import ServersPort
-    from keen_tui.settings.skills import Skill
+    from keen_tui.settings.added.skills import Skill
 
 _CALL = re.compile(r"/([\w-]+(?::[\w-]+)*)(?:\s+(.*))?", re.DOTALL)
 

@@ -25,10 +25,10 @@ from keen_tui.domain.reports import (
 )
 from keen_tui.domain.servers import ServerPrompt, ServerReport
 from keen_tui.memory.pending import PendingState
-from keen_tui.settings.custom_commands import CustomCommand
+from keen_tui.settings.added.custom_commands import CustomCommand
 
 if TYPE_CHECKING:
-    from keen_tui.settings.skills import Skill
+    from keen_tui.settings.added.skills import Skill
 
 
 class WatchedSession(Protocol):

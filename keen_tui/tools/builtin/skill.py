@@ -9,7 +9,7 @@ from typing import Any
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import SkillUsed, ToolResult, ToolSpec
-from keen_tui.settings.skills import Skill
+from keen_tui.settings.added.skills import Skill
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import OutputSink, PreparedCall

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 
 if TYPE_CHECKING:
     import httpx2

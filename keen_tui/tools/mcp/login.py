@@ -17,8 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
 
 from keen_tui.domain.errors import ServerFailed
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.config import is_loopback
-from keen_tui.settings.mcp_servers import McpServer
 from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.loopback import Loopback

@@ -30,7 +30,7 @@ from pydantic import ValidationError
 
 from keen_tui import __version__
 from keen_tui.domain.errors import ServerFailed, ServerGone, SignInNeeded
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.link import AuthFactory, Ears, OnProgress, ServerIdentity
 from keen_tui.tools.mcp.server_process import LONGEST_MESSAGE, server_process
 from keen_tui.tools.mcp.sign_ins import sign_in_advice

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from keen_tui.domain.errors import ServerFailed, ServerGone, SignInNeeded
 from keen_tui.domain.servers import ServerState
-from keen_tui.settings.mcp_json import changed_script
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_json import changed_script
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.link import AuthFactory, OnProgress, ServerIdentity, ServerLink

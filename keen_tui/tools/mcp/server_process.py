@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.domain.errors import ServerFailed
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.system.executables import find_program
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, signal_others

@@ -9,7 +9,7 @@ from typing import Final
 from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
 from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerToolReport
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Tool
 from keen_tui.tools.mcp.names import PROMPTS, server_parts, tool_names

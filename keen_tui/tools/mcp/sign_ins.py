@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from keen_tui.domain.errors import ConfigError, ServerFailed
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.system.secret_store import SecretStore
 from keen_tui.text.redaction import keep_key
 

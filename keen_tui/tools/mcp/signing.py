@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from pydantic import AnyUrl, BaseModel
 
 from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns, sign_in_advice
 
 PROTOCOL: Final = "2025-11-25"

@@ -18,7 +18,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.messages import CalledTool, ServerCalled, TurnMemory
 from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.memory.rendering import MOST_CALLED, render_assistant
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.base import Access
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.log_tail import LONGEST_LINE, MOST_LINES, LogTail

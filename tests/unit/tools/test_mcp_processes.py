@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.errors import ServerFailed
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.server_process import server_process
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import left_running
@@ -26,7 +26,7 @@ needs_proc = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
 _KILLED = """\
 import asyncio, sys
 from pathlib import Path
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.server_process import server_process
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.sandbox.probe import no_sandbox

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from keen_tui.agent.services.server_service import ServerService
 from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused, SignInNeeded
 from keen_tui.providers.not_configured import NotConfigured
-from keen_tui.settings.additions import Additions
-from keen_tui.settings.mcp_servers import McpServer
+from keen_tui.settings.added.additions import Additions
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
 from keen_tui.tools.mcp.login import sign_in

@@ -10,7 +10,7 @@ from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN
 from keen_tui.frontends.tui.workspace.recall import Drafts
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
-from keen_tui.settings.custom_commands import CustomCommand
+from keen_tui.settings.added.custom_commands import CustomCommand
 
 _FILLING_IN = "server prompt"
 

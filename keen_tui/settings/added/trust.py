@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.brought import in_question
-from keen_tui.settings.project import Project, RuleCheck, Trust, read_project
+from keen_tui.settings.added.brought import in_question
+from keen_tui.settings.added.project import Project, RuleCheck, Trust, read_project
 
 _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
 

@@ -18,8 +18,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.settings.front_matter import FrontMatter, FrontMatterProblem, parted
-from keen_tui.settings.skill_folders import SkillFolder, SkillOrigin, SkillsTooLarge, digest_of_folder
+from keen_tui.settings.added.front_matter import FrontMatter, FrontMatterProblem, parted
+from keen_tui.settings.added.skill_folders import SkillFolder, SkillOrigin, SkillsTooLarge, digest_of_folder
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.sanitize import clean

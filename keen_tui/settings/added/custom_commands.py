@@ -21,7 +21,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line, size
 
 if TYPE_CHECKING:
-    from keen_tui.settings.skills import Skill
+    from keen_tui.settings.added.skills import Skill
 
 FOLDER: Final = "commands"
 """Where the files lie: in the settings folder, and in `.keen` of a project."""

@@ -18,9 +18,9 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.settings.brought import Brought, in_question
-from keen_tui.settings.mcp_entries import SHARED_FIELDS, WrongEntry, expand, server_of, usable_name
-from keen_tui.settings.mcp_servers import McpServer, ServerScript
+from keen_tui.settings.added.brought import Brought, in_question
+from keen_tui.settings.added.mcp_entries import SHARED_FIELDS, WrongEntry, expand, server_of, usable_name
+from keen_tui.settings.added.mcp_servers import McpServer, ServerScript
 from keen_tui.system.named_files import is_inside, named_paths
 from keen_tui.system.safe_read import content_of
 from keen_tui.text.units import size

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from msgspec import Struct, to_builtins
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.brought import Brought, digest_of, first_names, first_rows, in_question
+from keen_tui.settings.added.brought import Brought, digest_of, first_names, first_rows, in_question
+from keen_tui.settings.added.custom_commands import FOLDER, Commands, read_commands
+from keen_tui.settings.added.hooks import Hook, brought_hooks, read_project_hooks
+from keen_tui.settings.added.mcp_json import ProjectServers, read_servers, servers_brought
 from keen_tui.settings.config import flat, problem_of
-from keen_tui.settings.custom_commands import FOLDER, Commands, read_commands
-from keen_tui.settings.hooks import Hook, brought_hooks, read_project_hooks
-from keen_tui.settings.mcp_json import ProjectServers, read_servers, servers_brought
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
 from keen_tui.system.paths import SKILL_PLACES, brings_something, home_folder
@@ -29,7 +29,7 @@ from keen_tui.system.safe_read import content_of
 from keen_tui.text.units import counted, size
 
 if TYPE_CHECKING:
-    from keen_tui.settings.skill_folders import SkillFolder
+    from keen_tui.settings.added.skill_folders import SkillFolder
 
 RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
 """Checks rules, as texts, and where they are written, for messages. Raises ConfigError: one isn't a rule."""
@@ -159,7 +159,7 @@ def _commands_brought(commands: Commands) -> Brought:
 def _skill_folders(folder: Path) -> tuple[SkillFolder, ...]:
     if not any(os.path.lexists(folder / place) for place in SKILL_PLACES):
         return ()
-    from keen_tui.settings.skill_folders import project_folders  # noqa: PLC0415 - only where there are any
+    from keen_tui.settings.added.skill_folders import project_folders  # noqa: PLC0415 - only where there are any
 
     return project_folders(folder)
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.mcp_servers import McpServer, Transport
+from keen_tui.settings.added.mcp_servers import McpServer, Transport
 from keen_tui.text.redaction import holds_secret, keep_secret, keep_secrets_of
 
 TABLE: Final = "mcp_servers"

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.brought import Brought, first_names, in_question
+from keen_tui.settings.added.brought import Brought, first_names, in_question
 from keen_tui.system.named_files import is_inside, named_paths
 from keen_tui.system.safe_read import content_of
 

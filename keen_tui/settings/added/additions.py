@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from keen_tui.settings.custom_commands import FOLDER, Commands, CustomCommand, joined, read_commands
-from keen_tui.settings.hooks import FILE as HOOKS
-from keen_tui.settings.hooks import Hook, read_own_hooks
-from keen_tui.settings.mcp_entries import joined_servers
-from keen_tui.settings.mcp_json import ProjectServers
-from keen_tui.settings.mcp_servers import McpServer
-from keen_tui.settings.project import RuleCheck, trusted_project
+from keen_tui.settings.added.custom_commands import FOLDER, Commands, CustomCommand, joined, read_commands
+from keen_tui.settings.added.hooks import FILE as HOOKS
+from keen_tui.settings.added.hooks import Hook, read_own_hooks
+from keen_tui.settings.added.mcp_entries import joined_servers
+from keen_tui.settings.added.mcp_json import ProjectServers
+from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.settings.added.project import RuleCheck, trusted_project
 from keen_tui.system.paths import home_folder, own_skill_places
 
 if TYPE_CHECKING:
-    from keen_tui.settings.project import Project
-    from keen_tui.settings.skills import FoundSkills, Skill
+    from keen_tui.settings.added.project import Project
+    from keen_tui.settings.added.skills import FoundSkills, Skill
 
 
 class Additions(Struct, frozen=True, kw_only=True):
@@ -95,8 +95,8 @@ def _skills(environ: Mapping[str, str], project: Project | None) -> FoundSkills 
     places = own_skill_places(environ)
     if not (any(map(os.path.isdir, places)) or (project and project.skills)):
         return None
-    from keen_tui.settings.skill_folders import own_folders  # noqa: PLC0415 - only where somebody has skills
-    from keen_tui.settings.skills import joined_skills, read_skills  # noqa: PLC0415
+    from keen_tui.settings.added.skill_folders import own_folders  # noqa: PLC0415 - only where somebody has skills
+    from keen_tui.settings.added.skills import joined_skills, read_skills  # noqa: PLC0415
 
     own = read_skills(own_folders(places))
     return joined_skills(own, read_skills(project.skills if project else ()))
