@@ -148,7 +148,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.frontends.headless.outlets import require_writable
     from keen_tui.frontends.headless.run import run_prompt
     from keen_tui.frontends.headless.standard_input import read_prompt, with_data
-    from keen_tui.frontends.shared.commands import PromptCall, SlashCommands
+    from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
     from keen_tui.providers.registry import build_provider
     from keen_tui.subcommands.sessions import asked_for
     from keen_tui.tools.orphans.question import sentences
@@ -209,7 +209,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:
     """The message of the user's own slash command that the prompt calls, else the unchanged prompt. Text from
     a pipe calls nothing: a space before it keeps it from calling a skill."""
-    from keen_tui.frontends.shared.commands import PromptCall, SlashCommands
+    from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
 
     called = SlashCommands(additions.commands, additions.skills).called(prompt) if "/" in prompt[:1] else None
     if called is None or called.what is None or isinstance(called.what, PromptCall):

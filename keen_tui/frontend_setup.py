@@ -10,8 +10,8 @@ from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.model_service import ModelService
 from keen_tui.agent.services.server_service import ServerService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
-from keen_tui.frontends.shared.commands import BUILT_IN
 from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.shared.slash import BUILT_IN
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import Additions, read_additions

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from keen_tui.agent.instructions.instructions import InstructionFiles, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.instructions.watch import InstructionWatch
-from keen_tui.agent.turn.called_skills import facts_of_calls
+from keen_tui.agent.turn.attachments.skills import facts_of_calls
 from keen_tui.agent.turn.turn_setup import NewestRequest, PendingSlot, TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted

@@ -14,10 +14,21 @@ from keen_tui.domain.permitted import Permitted
 from keen_tui.frontends.line.asking import question_of as line_question_of
 from keen_tui.frontends.line.server_pages import servers_in_lines
 from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.frontends.shared.change_commands import DIFF, UNDO
-from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
-from keen_tui.frontends.shared.memory_commands import CONTEXT, MEMORY
-from keen_tui.frontends.shared.model_commands import CHECK, KEY, MODELS, SERVER, use
+from keen_tui.frontends.shared.commands.changes import DIFF, UNDO
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
+from keen_tui.frontends.shared.commands.memory import CONTEXT, MEMORY
+from keen_tui.frontends.shared.commands.models import CHECK, KEY, MODELS, SERVER, use
+from keen_tui.frontends.shared.commands.servers import MCP
+from keen_tui.frontends.shared.commands.sessions import (
+    EXPORT,
+    FORK,
+    NEW_SESSION,
+    RENAME,
+    SESSIONS,
+    open_session,
+)
+from keen_tui.frontends.shared.commands.settings import SETTINGS, apply_setting
+from keen_tui.frontends.shared.commands.turns import DISCARD, LEAVE, STEER
 from keen_tui.frontends.shared.pages import (
     ChangesPage,
     ContextPage,
@@ -41,17 +52,6 @@ from keen_tui.frontends.shared.questions import (
     SwitchQuestion,
     UndoQuestion,
 )
-from keen_tui.frontends.shared.server_commands import MCP
-from keen_tui.frontends.shared.session_commands import (
-    EXPORT,
-    FORK,
-    NEW_SESSION,
-    RENAME,
-    SESSIONS,
-    open_session,
-)
-from keen_tui.frontends.shared.setting_commands import SETTINGS, apply_setting
-from keen_tui.frontends.shared.turn_commands import DISCARD, LEAVE, STEER
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.questions.confirm import question_of as screen_question_of
 from keen_tui.memory.pending import PendingState

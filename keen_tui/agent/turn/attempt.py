@@ -10,8 +10,8 @@ from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.hooks.in_turn import add_context
 from keen_tui.agent.turn.active_turn import ActiveTurn
-from keen_tui.agent.turn.called_skills import called_skill, facts_of_calls, publish_skill
-from keen_tui.agent.turn.images import images_of, publish_images
+from keen_tui.agent.turn.attachments.images import images_of, publish_images
+from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.loop import broken_by_bug, run_turn
 from keen_tui.agent.turn.settle import Broken, Ending
 from keen_tui.agent.turn.turn_setup import TurnSetup

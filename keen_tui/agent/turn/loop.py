@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from keen_tui.agent.hooks.in_turn import add_context, admitted
 from keen_tui.agent.turn.active_turn import ActiveTurn
-from keen_tui.agent.turn.called_skills import called_skill, facts_of_calls, publish_skill
+from keen_tui.agent.turn.attachments.images import ReadImages, images_of, publish_images
+from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
-from keen_tui.agent.turn.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.settle import Broken, Ending, Finished, pending_of

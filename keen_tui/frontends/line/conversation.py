@@ -31,12 +31,12 @@ from keen_tui.frontends.line.session_pages import shown_title
 from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.line.written import LineRouter, refusal_told
-from keen_tui.frontends.shared.commands import SlashCommands
-from keen_tui.frontends.shared.memory_commands import resumed
+from keen_tui.frontends.shared.commands.memory import resumed
+from keen_tui.frontends.shared.commands.sessions import open_session
+from keen_tui.frontends.shared.commands.turns import LEAVE, offers_disk
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import SCOPES
-from keen_tui.frontends.shared.session_commands import open_session
-from keen_tui.frontends.shared.turn_commands import LEAVE, offers_disk
+from keen_tui.frontends.shared.slash import SlashCommands
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
 """How soon the second ctrl+c must follow the first to leave."""

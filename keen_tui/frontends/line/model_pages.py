@@ -9,7 +9,7 @@ from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.frontends.line.asking import STAY
 from keen_tui.frontends.line.questions import LineQuestion
-from keen_tui.frontends.shared.model_commands import use
+from keen_tui.frontends.shared.commands.models import use
 from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.frontends.shared.questions import Choice
 from keen_tui.text.units import counted, tokens

@@ -15,8 +15,7 @@ from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.setting_pages import show_settings
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.changes import ShownFile, not_covered
-from keen_tui.frontends.shared.command import Command
-from keen_tui.frontends.shared.commands import Offered, SlashCommands
+from keen_tui.frontends.shared.commands.command import Command
 from keen_tui.frontends.shared.pages import (
     ChangesPage,
     ContextPage,
@@ -32,6 +31,7 @@ from keen_tui.frontends.shared.pages import (
     SkillsPage,
     UsagePage,
 )
+from keen_tui.frontends.shared.slash import Offered, SlashCommands
 from keen_tui.text.sanitize import clean
 from keen_tui.text.spending import percent_of, whole_history
 from keen_tui.text.units import counted, dollars, duration, size, tokens

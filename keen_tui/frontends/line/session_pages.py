@@ -10,9 +10,9 @@ from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import SavedSession
 from keen_tui.frontends.line.asking import STAY
 from keen_tui.frontends.line.questions import LineQuestion
+from keen_tui.frontends.shared.commands.sessions import open_session
 from keen_tui.frontends.shared.pages import SessionsPage
 from keen_tui.frontends.shared.questions import Choice
-from keen_tui.frontends.shared.session_commands import open_session
 from keen_tui.text.units import counted
 
 if TYPE_CHECKING:

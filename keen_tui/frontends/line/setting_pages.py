@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from keen_tui.domain.reports import Setting
 from keen_tui.frontends.line.asking import STAY
 from keen_tui.frontends.line.questions import LineQuestion
+from keen_tui.frontends.shared.commands.settings import apply_setting
 from keen_tui.frontends.shared.pages import SettingsPage
 from keen_tui.frontends.shared.questions import Choice
-from keen_tui.frontends.shared.setting_commands import apply_setting
 
 if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi

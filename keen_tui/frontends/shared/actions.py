@@ -5,20 +5,20 @@ The keys are the defaults: `keymap` knows those in use.
 
 from __future__ import annotations
 
-from keen_tui.frontends.shared import (
-    change_commands,
-    memory_commands,
-    model_commands,
-    permission_commands,
-    server_commands,
-    session_commands,
-    setting_commands,
-    skill_commands,
-    turn_commands,
-)
 from keen_tui.frontends.shared.action import Action
+from keen_tui.frontends.shared.commands import (
+    changes,
+    memory,
+    models,
+    permissions,
+    servers,
+    sessions,
+    settings,
+    skills,
+    turns,
+)
+from keen_tui.frontends.shared.commands.pages import HELP, USAGE
 from keen_tui.frontends.shared.page_actions import PAGE_ACTIONS
-from keen_tui.frontends.shared.page_commands import HELP, USAGE
 from keen_tui.frontends.shared.pane_actions import PANE_ACTIONS
 
 ACTIONS: tuple[Action, ...] = (
@@ -29,7 +29,7 @@ ACTIONS: tuple[Action, ...] = (
         hint="stop",
         help="declines a question, or stops the turn; twice clears the composer",
     ),
-    *turn_commands.COMMANDS,
+    *turns.COMMANDS,
     Action(
         id="sidebar",
         keys=("ctrl+b",),
@@ -87,7 +87,7 @@ ACTIONS: tuple[Action, ...] = (
         hint="mode",
         help="permission mode: ask, auto-edit, plan, auto",
     ),
-    turn_commands.STEER,
+    turns.STEER,
     Action(
         id="edit_draft",
         keys=("ctrl+g",),
@@ -119,14 +119,14 @@ ACTIONS: tuple[Action, ...] = (
         help="lists every action; a few letters find one",
         listed=False,
     ),
-    *model_commands.COMMANDS,
-    *session_commands.COMMANDS,
-    *memory_commands.COMMANDS,
-    *permission_commands.COMMANDS,
-    *skill_commands.COMMANDS,
-    *server_commands.COMMANDS,
+    *models.COMMANDS,
+    *sessions.COMMANDS,
+    *memory.COMMANDS,
+    *permissions.COMMANDS,
+    *skills.COMMANDS,
+    *servers.COMMANDS,
     USAGE,
-    *setting_commands.COMMANDS,
+    *settings.COMMANDS,
     Action(
         id="theme",
         keys=(),
@@ -135,7 +135,7 @@ ACTIONS: tuple[Action, ...] = (
         takes="[name]",
         help="changes the colours, with a preview; or by name: /theme keen-light",
     ),
-    *change_commands.COMMANDS,
+    *changes.COMMANDS,
     HELP,
     Action(
         id="next_pane",
@@ -157,7 +157,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Suspend",
         help="suspends Keen; fg in the shell resumes it. A running turn is paused until then",
     ),
-    turn_commands.LEAVE,
+    turns.LEAVE,
     Action(
         id="page_up",
         keys=("pageup",),

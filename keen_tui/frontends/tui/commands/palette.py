@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.text.labels import MODES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.pages import Page
 from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, UndoQuestion
 from keen_tui.frontends.tui.commands.switch import SessionSwitch

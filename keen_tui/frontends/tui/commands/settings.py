@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.shared.model_commands import MODELS
+from keen_tui.frontends.shared.commands.models import MODELS
+from keen_tui.frontends.shared.commands.settings import apply_setting
 from keen_tui.frontends.shared.pages import SettingsPage
-from keen_tui.frontends.shared.setting_commands import apply_setting
 from keen_tui.frontends.tui.commands.run import CommandRunner
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 

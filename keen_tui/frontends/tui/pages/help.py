@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from keen_tui.frontends.shared.action import Action, Where
 from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.frontends.shared.commands import OwnCommand
+from keen_tui.frontends.shared.slash import OwnCommand
 from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.shared.commands.skills import put_away_words
 from keen_tui.frontends.shared.pages import ShownSkill
-from keen_tui.frontends.shared.skill_commands import put_away_words
 from keen_tui.frontends.tui.keys.keymap import same_key
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs

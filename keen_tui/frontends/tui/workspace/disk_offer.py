@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from keen_tui.frontends.shared.commands.turns import offers_disk
 from keen_tui.frontends.shared.port import FrontEndSetup
-from keen_tui.frontends.shared.turn_commands import offers_disk
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 

@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.frontends.shared.command import Command
-from keen_tui.frontends.shared.turn_commands import RETRY
+from keen_tui.frontends.shared.commands.command import Command
+from keen_tui.frontends.shared.commands.turns import RETRY
 from keen_tui.frontends.tui.commands.palette import PaletteActions, toggle_palette
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.transcript.widget import Transcript

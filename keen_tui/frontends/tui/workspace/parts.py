@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.frontends.shared.command import CommandContext
+from keen_tui.frontends.shared.commands.command import CommandContext
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from keen_tui.frontends.shared.command import CommandContext
-from keen_tui.frontends.shared.memory_commands import resumed
+from keen_tui.frontends.shared.commands.command import CommandContext
+from keen_tui.frontends.shared.commands.memory import resumed
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 

@@ -12,8 +12,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from keen_tui.frontends.shared.action import Where
-from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import FilesPort, PromptsPort, SessionControls, WatchedSession
+from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.sidebar import Sidebar

@@ -20,14 +20,14 @@ from textual.widgets import TextArea
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import ModelChanged
 from keen_tui.frontends.shared.action import Where
-from keen_tui.frontends.shared.command import REPLAY_REFUSAL, kept
-from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.shared.commands.command import REPLAY_REFUSAL, kept
+from keen_tui.frontends.shared.commands.turns import KEEP_ON_DISK
 from keen_tui.frontends.shared.port import (
     FrontEndSetup,
     SessionControls,
     WatchedSession,
 )
-from keen_tui.frontends.shared.turn_commands import KEEP_ON_DISK
+from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import bindings, letters_of, run_by_id
 from keen_tui.frontends.tui.look.glyphs import Glyphs

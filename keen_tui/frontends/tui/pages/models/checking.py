@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.models import ModelInfo
-from keen_tui.frontends.shared.model_commands import server_of
+from keen_tui.frontends.shared.commands.models import server_of
 from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.text.units import duration
 

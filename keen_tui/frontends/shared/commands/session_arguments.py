@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from keen_tui.domain.choices import ExportFormat
-from keen_tui.frontends.shared.command import WordsRefused
+from keen_tui.frontends.shared.commands.command import WordsRefused
 
 _FORMATS: dict[str, ExportFormat] = {
     "markdown": "markdown",

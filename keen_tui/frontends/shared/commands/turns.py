@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from keen_tui.domain.errors import ConfigError, SessionRefused
-from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup, OffersPort, SettingsPort

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast, get_args
 
 from keen_tui.domain.choices import Mode
-from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.commands.command import Command, CommandContext
 
 
 async def permissions(context: CommandContext, words: str) -> None:

@@ -3,7 +3,7 @@ stops them."""
 
 from __future__ import annotations
 
-from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
 
 NO_SERVERS = "No MCP servers are configured. keen-tui mcp add adds one; docs/guide/mcp.md says how."
 

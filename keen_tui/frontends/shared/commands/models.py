@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from keen_tui.frontends.shared.command import Command, CommandContext, kept
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, kept
 from keen_tui.frontends.shared.pages import KeyPage, ModelsPage, ServerPage
 
 if TYPE_CHECKING:

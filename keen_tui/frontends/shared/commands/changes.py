@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
 from keen_tui.frontends.shared.pages import ChangesPage
 
 if TYPE_CHECKING:

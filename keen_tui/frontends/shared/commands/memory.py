@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast, get_args
 
 from keen_tui.domain.choices import PolicyName
-from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.commands.command import Command, CommandContext
 from keen_tui.frontends.shared.pages import ContextPage
 from keen_tui.text.units import size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.pages import ShownSkill

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.commands.command import Command, CommandContext
 from keen_tui.frontends.shared.pages import HelpPage, UsagePage
 
 

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import SessionInUse
-from keen_tui.frontends.shared.command import Command, CommandContext, kept
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, kept
+from keen_tui.frontends.shared.commands.session_arguments import export_words, fork_words
 from keen_tui.frontends.shared.pages import SessionsPage
-from keen_tui.frontends.shared.session_arguments import export_words, fork_words
 
 if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession

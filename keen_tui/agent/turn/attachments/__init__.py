@@ -1,0 +1,1 @@
+"""What goes with a message: images and skills that it names."""

@@ -1,0 +1,1 @@
+"""The commands of both front ends for a person, each declared beside what it does."""
