@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
@@ -20,21 +20,24 @@ from keen_tui.domain.events import (
     CompactionFailed,
     Event,
     MessageTakenBack,
+    ModelChanged,
     Notice,
     TurnAbandoned,
     TurnError,
     TurnStarted,
 )
 from keen_tui.domain.messages import GivenInstructions, Message
+from keen_tui.domain.models import ModelInfo
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import carried_bytes, policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED
+from keen_tui.providers.base import Provider
 
 
 class Runner:
-    """Puts a session's work into its job slot.
+    """Puts a session's work into its job slot, and switches its model between two turns.
 
     Args:
         state: of the session; read when a job starts, and changed by what comes of it.
@@ -106,6 +109,46 @@ class Runner:
             self._publish(Notice(turn=0, text=detail))
 
         self._job.start("command", self._run_command(command), "own command", fail)
+
+    def switch(self, provider: Provider, info: ModelInfo, *, abandon: bool) -> None:
+        """Use another model from the next turn on, and carry pending state over to it. Raises SessionRefused
+        if something runs, or if pending state would be lost and `abandon` isn't set."""
+        self._job.require_empty("switch")
+        session = self._state.open
+        old = session.setup.provider
+        if pending := old.pending:
+            provider.pending = provider.adopt(pending, old.identity)
+            if provider.pending:
+                session.setup.pending_store.keep(provider.identity, provider.pending)
+            elif abandon:
+                self.abandon(pending)
+            else:
+                raise SessionRefused(
+                    "Another model can't continue the incomplete turn: retry it with the model that began it."
+                )
+        session.setup = replace(session.setup, provider=provider, price=info.price)
+        self._state.info = info
+        self._background.add(old.close())
+        self._publish(
+            ModelChanged(
+                model=provider.model,
+                server=provider.server,
+                effort=provider.effort,
+                context_window=info.context_window,
+            )
+        )
+
+    async def run_to_end(self, title: str, action: Callable[[], Awaitable[None]]) -> None:
+        """Run an action, even if the caller is cancelled, then send what was queued meanwhile."""
+
+        async def alone() -> None:
+            try:
+                await action()
+            finally:
+                self._job.leave()
+                self.send_queued()
+
+        await self._job.run_to_end("undo", alone(), title)
 
     def send_queued(self) -> None:
         """Start a turn with the oldest queued message, unless the session is being halted."""

@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from keen_tui.agent.context import next_sizes, report, with_draft
 from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.hooks.hook_runner import Programs
@@ -19,11 +17,7 @@ from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructio
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
 from keen_tui.agent.one_shot import answer_aside
-from keen_tui.agent.open_session import (
-    OpenSession,
-    SessionState,
-    opened_session,
-)
+from keen_tui.agent.open_session import OpenSession, SessionState, opened_session
 from keen_tui.agent.runner import Runner
 from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.approvals import Approvals
@@ -377,30 +371,7 @@ class Session:
         Raises:
             SessionRefused: a turn runs, or pending state would be lost unasked.
         """
-        self._job.require_empty("switch")
-        old = self._setup.provider
-        if pending := old.pending:
-            provider.pending = provider.adopt(pending, old.identity)
-            if provider.pending is None:
-                if not abandon:
-                    raise SessionRefused(
-                        "Another model can't continue the incomplete turn: retry it with the model that "
-                        "began it."
-                    )
-                self._runner.abandon(pending)
-            else:
-                self._setup.pending_store.keep(provider.identity, provider.pending)
-        self._open.setup = replace(self._setup, provider=provider, price=info.price)
-        self.state.info = info
-        self._background.add(old.close())
-        self._publish(
-            ModelChanged(
-                model=provider.model,
-                server=provider.server,
-                effort=provider.effort,
-                context_window=info.context_window,
-            )
-        )
+        self._runner.switch(provider, info, abandon=abandon)
 
     # What was: the sessions of the past, and what the user corrects in this one.
 
@@ -468,12 +439,10 @@ class Session:
             SessionRefused: a turn runs, or no message stands for that one.
         """
         self._job.require_empty("change what is remembered")
-        conversation = self._open.conversation
-        if conversation.memory_of(turn) is None:
-            raise SessionRefused(
-                f"Turn {turn} has no TurnMemory to edit: it wasn't answered, or it was summarised."
-            )
-        carried = rendered_bytes(conversation.text_of(turn), memory)
+        if self._open.conversation.memory_of(turn) is None:
+            because = "it wasn't answered, or it was summarised."
+            raise SessionRefused(f"Turn {turn} has no TurnMemory to edit: {because}")
+        carried = rendered_bytes(self._open.conversation.text_of(turn), memory)
         self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
 
     def put_away(self, skill: str) -> None:
@@ -511,15 +480,7 @@ class Session:
             SessionRefused: a turn runs, or waits for retry or discard.
         """
         self.require_settled(title)
-
-        async def alone() -> None:
-            try:
-                await action()
-            finally:
-                self._job.leave()
-                self._runner.send_queued()
-
-        await self._job.run_to_end("undo", alone(), title)
+        await self._runner.run_to_end(title, action)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:

@@ -30,7 +30,7 @@ from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.arguments import sendable_name
 from keen_tui.providers.wire.encoding import compact_json
 from keen_tui.providers.wire.event_reader import EventReader
-from keen_tui.providers.wire.http_provider import HttpProvider
+from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
 from keen_tui.providers.wire.images import base64_of, result_content, rewritten_content
 from keen_tui.providers.wire.key_headers import key_headers
 from keen_tui.providers.wire.wire_text import mended, mended_json
@@ -175,7 +175,7 @@ class AnthropicMessages(HttpProvider):
             stream_cls=AsyncStream[object],
             options=_only_key(key_headers(self.api, self.connection.base_url, self._key)),
         )
-        return await self._reader(stack, sending)
+        return await reader_of(stack, sending, self.server)
 
     def _frame(self, request: StepRequest) -> dict[str, Any]:
         frame = {"model": self.model, "max_tokens": self._output_limit, "stream": True, **self._thinking()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.event_reader import EventReader
-from keen_tui.providers.wire.http_provider import HttpProvider
+from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, RequestOptions
@@ -62,7 +62,7 @@ class OpenAIProvider(HttpProvider):
             stream_cls=AsyncStream[object],
             options=self._key_options(),
         )
-        return await self._reader(stack, sending)
+        return await reader_of(stack, sending, self.server)
 
     def _key_options(self) -> RequestOptions:
         """Without a key, keep the SDK from sending one."""

@@ -252,14 +252,16 @@ class HttpProvider(ABC):
         contents = first["content"], second["content"]
         if all(isinstance(content, str) for content in contents):
             return "\n\n".join(contents)
-        as_blocks = ([self._block(content)] if isinstance(content, str) else content for content in contents)
+        as_blocks = (
+            [_block(self.text_type, content)] if isinstance(content, str) else content for content in contents
+        )
         return [*chain.from_iterable(as_blocks)]
 
     def _with_images(self, text: str, images: Sequence[Image]) -> tuple[NativeMessage, ...]:
         """A message of the user, with its images before the text that refers to them."""
         if not self.takes_images:
             return self._text("user", without_images(text, images))
-        content = [*map(self._image, images), self._block(text)]
+        content = [*map(self._image, images), _block(self.text_type, text)]
         return tuple({**message, "content": content} for message in self._text("user", text))
 
     def _without_images(self, messages: Sequence[NativeMessage]) -> tuple[NativeMessage, ...]:
@@ -271,9 +273,6 @@ class HttpProvider(ABC):
             for message, text in zip(messages, texts, strict=True)
         )
         return tuple(chain.from_iterable(plain))
-
-    def _block(self, text: str) -> NativeMessage:
-        return {"type": self.text_type, "text": text}
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
         """The messages with marks, for the `Encoder`; only those at the end may change."""
@@ -322,12 +321,6 @@ class HttpProvider(ABC):
                     raise
                 self.options -= refused
 
-    async def _reader(self, stack: AsyncExitStack, sending: Awaitable[OpenStream]) -> EventReader:
-        stream = await sending
-        stack.push_async_callback(stream.close)
-        answer = stream.response
-        return EventReader(answer.aiter_bytes(), answer.headers.get("content-type", ""), self.server)
-
     async def _read(self, reader: EventReader, assembly: Assembly) -> Sequence[ServerSentEvent] | None:
         """The next events. Once the reply is complete, no failure matters any more."""
         patience = AFTER_CLOSE if assembly.closed else AFTER_FINISH
@@ -366,6 +359,14 @@ class HttpProvider(ABC):
         return not is_loopback(self.connection.base_url)
 
 
+async def reader_of(stack: AsyncExitStack, sending: Awaitable[OpenStream], server: str) -> EventReader:
+    """The reader of the answer that is on its way from that server; `stack` closes the answer at the end."""
+    stream = await sending
+    stack.push_async_callback(stream.close)
+    answer = stream.response
+    return EventReader(answer.aiter_bytes(), answer.headers.get("content-type", ""), server)
+
+
 async def _done(work: Callable[[], Result], size: int) -> Result:
     """The result of the work on `size` characters. A thread does it if there are many."""
     return work() if size < LONG else await asyncio.to_thread(work)
@@ -373,3 +374,7 @@ async def _done(work: Callable[[], Result], size: int) -> Result:
 
 def _is_of_user(message: NativeMessage) -> bool:
     return message.get("role") == "user" and "content" in message
+
+
+def _block(text_type: str, text: str) -> NativeMessage:
+    return {"type": text_type, "text": text}
