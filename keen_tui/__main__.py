@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings", "mcp")
+_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings", "mcp", "trust")
 """Commands that print and end."""
 
 
@@ -111,10 +111,9 @@ def _settle_left_running() -> None:
     folder = data_folder(os.environ) / "running"
     if not os.path.isdir(folder) or not os.listdir(folder):  # noqa: PTH112, PTH208 - before the first paint
         return
-    from keen_tui.settings.added.trust import forget_typed
     from keen_tui.tools.orphans.question import settle_left_running
 
-    settle_left_running(folder, sys.stdin, sys.stdout, lambda: forget_typed(sys.stdin))
+    settle_left_running(folder, sys.stdin, sys.stdout)
 
 
 def _require_folder() -> None:

@@ -82,6 +82,11 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.subcommands import mcp
 
         return mcp.run(given["words"][1:], os.environ, sys.stdout, sys.stderr)
+    if command == "trust":
+        from keen_tui.settings.added.trust import ask_again
+
+        ask_again(Path.cwd(), os.environ, sys.stdin, sys.stdout, check_rules)
+        return 0
     is_work = "prompt" in given or (talks and "demo" not in given and command != "replay")
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
     if talks:

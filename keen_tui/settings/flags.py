@@ -17,6 +17,7 @@ SUBJECTS = {
     "sessions": "no arguments",
     "usage": "no arguments",
     "settings": "no arguments",
+    "trust": "no arguments",
     "export": "one session id",
     "replay": "one file",
     "eval": "folders or names of tasks",

@@ -35,6 +35,7 @@ Commands
   keen-tui export ID [--format html]  write a session to a file
   keen-tui replay FILE [--speed 4]    play a session on the screen
   keen-tui settings                   write a file that explains all settings
+  keen-tui trust                      answer again whether a project is trusted
   keen-tui mcp list                   list the MCP servers and how they are
   keen-tui mcp --help                 add, remove and sign in to MCP servers
 

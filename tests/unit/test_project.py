@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
+from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.project import read_project, trusted_project
-from keen_tui.settings.added.trust import settle_trust
+from keen_tui.settings.added.trust import ask_again, settle_trust
 from keen_tui.settings.load import load_all
 from keen_tui.settings.schema import Settings
 from keen_tui.tools.permissions.rule_check import check_rules
@@ -36,6 +37,20 @@ x = "y"
 """
 
 
+class Quick(io.StringIO):
+    """Somebody who types the answer in the very moment in which a question is there."""
+
+    def __init__(self, terminal: int, answer: str) -> None:
+        super().__init__()
+        self._terminal = terminal
+        self._answer = answer
+
+    def write(self, text: str) -> int:
+        if "[y/N]" in text:
+            os.write(self._terminal, self._answer.encode())
+        return super().write(text)
+
+
 class Place:
     """A project, and a user with settings."""
 
@@ -56,6 +71,14 @@ class Place:
         out = io.StringIO()
         settle_trust(self.project, self.environ, io.StringIO(answer), out, check_rules)
         return out.getvalue()
+
+    def asked_again(self, answer: str) -> str:
+        """What `keen-tui trust` writes in a terminal."""
+        terminal, program = pty.openpty()
+        with os.fdopen(program) as keys, os.fdopen(terminal, "wb"):
+            out = Quick(terminal, answer)
+            ask_again(self.project, self.environ, keys, out, check_rules)
+            return out.getvalue()
 
     def settings(self, **flags: object) -> Settings:
         return load_all({"words": [], **flags}, self.environ, self.project, check_rules)[0]
@@ -113,12 +136,12 @@ def test_what_is_asked_does_not_promise_a_laxer_mode(place: Place) -> None:
     assert place.settings().mode == "ask"
 
 
-@pytest.mark.parametrize("answer", ["\n", "n\n", "what\n"])
-def test_anything_but_a_yes_is_a_no_and_is_not_asked_again(place: Place, answer: str) -> None:
+@pytest.mark.parametrize("answer", ["\n", "n\n", "NO\n"])
+def test_a_no_is_not_asked_again(place: Place, answer: str) -> None:
     place.says('model = "small"\n')
     assert "model = small" in place.asked(answer)
     assert place.settings() == Settings()
-    assert place.problem == ""
+    assert "you answered no" in place.problem
     assert place.asked("y\n") == ""
 
 
@@ -206,16 +229,38 @@ def test_a_folder_without_settings_asks_nothing(tmp_path: Path) -> None:
     assert out.getvalue() == ""
 
 
-class Quick(io.StringIO):
-    """Somebody who answers yes in the very moment in which the question is there."""
+def test_what_is_neither_yes_nor_no_is_asked_again(place: Place) -> None:
+    place.says('model = "small"\n')
+    assert place.asked("yes please\nok\ny\n").endswith("Please answer y or n: Please answer y or n: ")
+    assert place.settings().model == "small"
 
-    def __init__(self, terminal: int) -> None:
-        super().__init__()
-        self._terminal = terminal
 
-    def write(self, text: str) -> int:
-        os.write(self._terminal, b"y\n")
-        return super().write(text)
+def test_input_that_ends_without_an_answer_settles_nothing(place: Place) -> None:
+    place.says('model = "small"\n')
+    place.asked("yes please\n")
+    assert "haven't trusted this folder" in place.problem
+
+
+def test_who_answered_can_be_asked_again(place: Place) -> None:
+    place.says('model = "small"\n')
+    place.asked("n\n")
+    assert "They are used" in place.asked_again("y\n")
+    assert place.settings().model == "small"
+    assert "They are not used" in place.asked_again("n\n")
+    assert place.settings() == Settings()
+
+
+def test_no_terminal_answers_when_asked_again(place: Place) -> None:
+    place.says('model = "small"\n')
+    with pytest.raises(ConfigError, match="needs a terminal"):
+        ask_again(place.project, place.environ, io.StringIO("y\n"), io.StringIO(), check_rules)
+    assert "haven't trusted this folder" in place.problem
+
+
+def test_a_folder_that_brings_nothing_has_nothing_to_ask_again(tmp_path: Path) -> None:
+    out = io.StringIO()
+    ask_again(tmp_path, {"KEEN_HOME": str(tmp_path)}, io.StringIO("y\n"), out, check_rules)
+    assert out.getvalue().startswith("This folder has no settings, commands")
 
 
 def test_an_answer_counts_from_the_moment_of_the_question_and_not_before(place: Place) -> None:
@@ -223,5 +268,5 @@ def test_an_answer_counts_from_the_moment_of_the_question_and_not_before(place: 
     terminal, program = pty.openpty()
     with os.fdopen(program) as keys, os.fdopen(terminal, "wb"):
         os.write(terminal, b"n\n")
-        settle_trust(place.project, place.environ, keys, Quick(terminal), check_rules)
+        settle_trust(place.project, place.environ, keys, Quick(terminal, "y\n"), check_rules)
     assert place.settings().model == "small"

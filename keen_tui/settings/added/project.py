@@ -218,9 +218,10 @@ def with_project(
     if project is None:
         return settings, ""
     said = Trust(environ).said(folder, project)
-    if said is None:
-        return settings, "Nothing that this project brings is used: you haven't trusted this folder yet."
-    return (narrowed(settings, project), "") if said else (settings, "")
+    if said:
+        return narrowed(settings, project), ""
+    why = "you haven't trusted this folder yet" if said is None else "you answered no"
+    return settings, f"Nothing that this project brings is used: {why}. keen-tui trust asks you again."
 
 
 def narrowed(settings: Settings, project: Project) -> Settings:

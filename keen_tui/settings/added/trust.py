@@ -3,7 +3,6 @@ project has a say in what the program does."""
 
 from __future__ import annotations
 
-import termios
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
@@ -11,6 +10,7 @@ from typing import TextIO
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.brought import in_question
 from keen_tui.settings.added.project import Project, RuleCheck, Trust, read_project
+from keen_tui.system.yes_or_no import answered_yes
 
 _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
 
@@ -18,31 +18,47 @@ _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
 def settle_trust(
     folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO, check_rules: RuleCheck
 ) -> None:
-    """Ask about what the project brings, unless there are none or it has been said. An empty answer is a no.
+    """Ask about what the project brings, unless that is nothing, or the user has answered already.
 
     Raises:
-        ConfigError: what was said can't be read or kept.
+        ConfigError: the answers can't be read or saved.
     """
     try:
         project = read_project(folder, check_rules)
     except ConfigError:
-        return  # said on the screen: they are not used
-    trust = Trust(environ)
-    if project is None or trust.said(folder, project) is not None:
+        return  # the notice at the start says that nothing of it is used
+    if project and Trust(environ).said(folder, project) is None:
+        _ask(folder, project, environ, keys, out)
+
+
+def ask_again(
+    folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO, check_rules: RuleCheck
+) -> None:
+    """Ask about what the project brings, whatever the user answered before: `keen-tui trust`.
+
+    Raises:
+        ConfigError: nobody can answer, or what the project brings can't be read, or the answer can't be
+            saved.
+    """
+    project = read_project(folder, check_rules)
+    if project is None or not project.asks:
+        out.write("This folder has no settings, commands, skills, MCP servers or hooks for Keen.\n")
         return
-    forget_typed(keys)
-    out.write(_question(folder, project))
-    out.flush()
-    answer = keys.readline()
-    if not answer:
-        return  # nobody is there
-    trust.say(folder, project, trusted=answer.strip().casefold() in ("y", "yes"))
+    if not keys.isatty():
+        raise ConfigError("Nobody can answer here: keen-tui trust needs a terminal.")
+    answer = _ask(folder, project, environ, keys, out)
+    if answer is not None:
+        out.write("They are used from the next start on.\n" if answer else "They are not used.\n")
 
 
-def forget_typed(keys: TextIO) -> None:
-    """What was typed before the question was there is no answer to it."""
-    if keys.isatty():
-        termios.tcflush(keys.fileno(), termios.TCIFLUSH)
+def _ask(
+    folder: Path, project: Project, environ: Mapping[str, str], keys: TextIO, out: TextIO
+) -> bool | None:
+    """Ask, and save the answer; None if there was none."""
+    answer = answered_yes(_question(folder, project), keys, out)
+    if answer is not None:
+        Trust(environ).say(folder, project, trusted=answer)
+    return answer
 
 
 def _question(folder: Path, project: Project) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from keen_tui.system.yes_or_no import answered_yes
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.orphans.records import LeftRunning, left_running
 
@@ -21,24 +22,15 @@ def sentences(left: Sequence[LeftRunning]) -> tuple[str, ...]:
     )
 
 
-def settle_left_running(folder: Path, keys: TextIO, out: TextIO, forget_typed: Callable[[], None]) -> None:
-    """Ask whether to end the commands that were left running, if there are any.
-
-    `forget_typed` drops keys that were typed before the question appeared. Only a yes kills.
-    """
+def settle_left_running(folder: Path, keys: TextIO, out: TextIO) -> None:
+    """Ask whether to end the commands that were left running, if there are any. Only a yes kills."""
     left = left_running(folder)
-    if not left:
-        return
-    forget_typed()
-    out.write(_question(left))
-    out.flush()
-    answer = keys.readline()
-    if not answer:
-        return  # nobody can answer
-    is_yes = answer.strip().casefold() in ("y", "yes")
+    answer = answered_yes(_question(left), keys, out) if left else None
+    if answer is None:
+        return  # none is left, or nobody can answer
     for each in left:
-        each.end() if is_yes else each.forget()
-    out.write("Ended.\n" if is_yes else "Left running. Keen won't ask about it again.\n")
+        each.end() if answer else each.forget()
+    out.write("Ended.\n" if answer else "Left running. Keen won't ask about it again.\n")
     out.flush()
 
 
