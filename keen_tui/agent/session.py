@@ -133,6 +133,7 @@ class Session:
             retries=retries or RetryPolicy(),
             skills=toolbox.skills.listed if toolbox.skills else "",
             steered=self._queue.at_boundary,
+            steer_later=self._queue.put_back,
             why_stopped=lambda: self._why_stopped,
         )
         opened = OpenSession(setup=setup, instructions=InstructionWatch(instruction_files))

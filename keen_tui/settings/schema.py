@@ -126,13 +126,13 @@ class Settings(NamedTuple):
         About(
             "Work",
             "What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only. "
-            "auto: everything.",
+            "auto: everything but new web hosts.",
             flags=(
                 Flag(
                     "--mode",
                     "MODE",
                     "what runs without asking: ask (default; reading only), auto-edit (edits too), plan "
-                    "(read-only), auto (everything)",
+                    "(read-only), auto (everything but new web hosts)",
                 ),
             ),
             at_once=True,

@@ -58,7 +58,7 @@ MODES: Final[Mapping[Mode, str]] = {
     "ask": "reading is allowed; everything else asks",
     "auto-edit": "edits and sandboxed commands run; everything else asks",
     "plan": "read-only; commands can't change anything",
-    "auto": "everything runs without asking; without a sandbox, commands ask first",
+    "auto": "everything runs; only new web hosts ask, and commands without a sandbox",
 }
 """What runs unasked in each permission mode."""
 

@@ -14,7 +14,9 @@ from keen_tui.domain.events import (
     ApprovalRequested,
     ContextAdded,
     Notice,
+    Steered,
     ToolFinished,
+    ToolStarted,
     TurnDone,
     TurnError,
     TurnIncomplete,
@@ -118,12 +120,41 @@ async def test_a_hook_never_says_yes_to_what_always_asks(tmp_path: Path, at_work
     assert (tmp_path / "src").exists()
 
 
+async def test_a_steering_message_is_not_sent_before_its_hook_has_answered(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    """The turn is stopped while the hook is at work; the message waits, and the hook is asked again."""
+    guard = hook(
+        "UserPromptSubmit",
+        "grep -q mind || exit 0; [ -e begun ] && { echo no >&2; exit 2; }; touch begun; sleep 1000",
+    )
+    wait = Call("bash", {"command": "until [ -e gate ]; do sleep 0.02; done"})
+    async with at_work([Reply([wait]), DONE], tmp_path, hooks=[guard]) as bench:
+        bench.session.submit("begin")
+        await bench.log.wait_for(ToolStarted)
+        bench.session.steer("also this")
+        bench.session.steer("mind the tests")
+        bench.session.steer("and this")
+        (tmp_path / "gate").touch()
+        await until(lambda: (tmp_path / "begun").exists())
+        bench.session.stop()
+        assert isinstance(await bench.log.wait_for_end(), TurnIncomplete)
+        assert bench.session.queue == ("mind the tests", "and this")
+        assert [event.text for event in bench.log.of(Steered)] == ["also this"]
+        assert isinstance(await bench.retry(), TurnDone)
+        end = await bench.log.wait_for_end(3)
+        assert (end.reason, end.detail) == ("hook", "A hook blocked this message: no")
+        assert all(b"mind the tests" not in request.raw for request in bench.server.requests)
+        assert bench.lines(1)[-1] == "user: also this"
+        bench.assert_valid_requests()
+
+
 async def test_a_hook_can_make_a_call_ask(tmp_path: Path, at_work: AtWork) -> None:
-    ask = hook("PreToolUse", answer("PreToolUse", permissionDecision="ask", permissionDecisionReason="odd"))
+    ask = hook("PreToolUse", answer("PreToolUse", permissionDecision="ask", permissionDecisionReason="odd."))
     async with at_work([Reply([WRITE]), DONE], tmp_path, hooks=[ask]) as bench:
         bench.session.submit("write it")
         asked = await bench.log.wait_for(ApprovalRequested)
-        assert asked.why == "a hook asks: odd"
+        assert asked.why == "of a hook: odd"
         bench.session.answer(asked.id, allow=True)
         await bench.log.wait_for_end()
     assert (tmp_path / "a.py").exists()
@@ -332,6 +363,19 @@ async def test_a_guard_that_hangs_makes_the_call_ask(tmp_path: Path, at_work: At
         await bench.ask("write it")
         assert "took longer than 0.05 s" in notices(bench)
     assert not (tmp_path / "a.py").exists()
+
+
+async def test_a_guard_that_can_not_be_started_is_named_once(tmp_path: Path, at_work: AtWork) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    async with at_work([Reply([WRITE]), DONE], workspace, hooks=[hook("PreToolUse", "true")]) as bench:
+        workspace.rmdir()
+        bench.session.submit("write it")
+        asked = await bench.log.wait_for(ApprovalRequested)
+        assert asked.why == f"of a hook: 'true' can't be started: {workspace}: No such file or directory"
+        bench.session.answer(asked.id, allow=False)
+        await bench.log.wait_for_end()
+        assert f"The hook 'true' for PreToolUse can't be started: {workspace}: No such" in notices(bench)
 
 
 async def test_hooks_get_no_api_key(tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ async def test_a_skill_is_called_by_its_name(program: Program) -> None:
         connection = ("--base-url", server.base_url, "--model", "m", "-p")
         run = await program.run(*connection, "/pdf form.pdf")
         assert (run.code, run.out) == (0, "Ok.\n")
-        assert "The skill in your settings folder/bad is not used: it has no front matter" in run.err
+        assert "The skill in your settings folder/bad isn't used: it has no front matter" in run.err
         assert (await program.run(*connection, stdin="/pdf form.pdf")).code == 0
         typed, piped = (request.body["messages"][-1]["content"] for request in server.requests)
         assert typed.startswith("/pdf form.pdf\n\nSkill pdf, in the folder")

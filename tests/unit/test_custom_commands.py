@@ -79,8 +79,8 @@ def test_built_in_names_win_then_the_users_own(tmp_path: Path) -> None:
     commands = joined(own, project, ("model",))
     assert [command.text for command in commands.found] == ["x"]
     assert commands.problems == (
-        "/model is built in: your file is not used.",
-        "/review is one of your own commands: the project's file is not used.",
+        "/model is built in: your file isn't used.",
+        "/review is one of your own commands: the project's file isn't used.",
     )
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.hooks import Hook, read_own_hooks, read_project_hooks, scripts_of
-from keen_tui.settings.added.project import read_project, trusted_project
+from keen_tui.settings.added.project import read_project, trusted_project, with_project
 from keen_tui.settings.added.trust import settle_trust
+from keen_tui.settings.schema import Settings
 from keen_tui.tools.permissions.rule_check import check_rules
 
 
@@ -242,3 +243,21 @@ def test_half_a_character_is_an_error(tmp_path: Path, group: dict[str, Any]) -> 
 
 def test_a_long_word_is_no_path(tmp_path: Path) -> None:
     assert scripts_of("echo " + "a" * 300, tmp_path) == ()
+
+
+def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".keen" / "hooks.json").mkdir(parents=True)
+    settings, why = with_project(Settings(), tmp_path, {"KEEN_HOME": str(tmp_path / "home")}, check_rules)
+    assert settings == Settings()
+    where = tmp_path / ".keen" / "hooks.json"
+    assert why == f"Nothing that this project brings is used: {where} can't be read: it isn't a file any more."
+
+
+def test_a_command_whose_files_can_not_be_compared_is_named(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"d{number}").mkdir()
+    names = " ".join(f"d{number}" for number in range(30))
+    file = write(tmp_path / ".keen" / "hooks.json", Stop=[{"hooks": [command(f"run {names}")]}])
+    with pytest.raises(ConfigError, match="names more than 20 folders") as error:
+        read_project_hooks(tmp_path)
+    assert str(error.value).startswith(f"{file}: Keen can't compare the files that the command 'run d0 d1")

@@ -200,12 +200,12 @@ def test_settings_that_are_wrong_are_not_used_and_stop_nothing(place: Place, tex
     (place.project / ".keen" / "settings.toml").write_bytes(text.encode("latin-1"))
     assert place.asked("y\n") == ""
     assert place.settings() == Settings()
-    assert "are not used" in place.problem
+    assert "Nothing that this project brings is used: " in place.problem
 
 
 def test_a_pipe_in_their_place_does_not_block(place: Place) -> None:
     os.mkfifo(place.project / ".keen" / "settings.toml")
-    assert "are not used" in place.problem
+    assert "Nothing that this project brings is used: " in place.problem
 
 
 def test_names_and_values_do_not_drive_the_terminal(place: Place) -> None:

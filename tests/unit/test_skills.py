@@ -164,7 +164,7 @@ def test_a_broken_skill_is_told_and_nothing_else_is_lost(home: Path, make: objec
     read = own(home)
     assert [skill.name for skill in read.skills] == ["pdf"]
     (problem,) = read.problems
-    assert problem.startswith("The skill in ~/.claude/skills/broken is not used: ")
+    assert problem.startswith("The skill in ~/.claude/skills/broken isn't used: ")
     assert why in problem
 
 
@@ -193,7 +193,7 @@ def test_of_two_with_one_name_the_first_place_counts_and_a_link_is_no_second_one
     read = own(home)
     assert [skill.description for skill in read.skills] == ["Signs PDF forms."]
     assert read.problems == (
-        "The skill in ~/.agents/skills/pdf is not used: pdf is in your settings folder, too.",
+        "The skill in ~/.agents/skills/pdf isn't used: pdf is in your settings folder, too.",
     )
 
 
@@ -213,7 +213,7 @@ def test_slash_commands_and_skills_share_their_names(home: Path) -> None:
     assert read.commands == ()
     assert [(skill.name, skill.for_person) for skill in read.skills] == [("help", False), ("review", True)]
     assert read.problems == (
-        "/review is one of your own skills: your file is not used.",
+        "/review is one of your own skills: your file isn't used.",
         "/help is built in: only the model can use the skill help.",
     )
 
@@ -316,7 +316,7 @@ def test_the_user_s_own_skill_goes_before_the_project_s(home: Path, project: Pat
     read = own(home)
     assert [(skill.origin, skill.description) for skill in read.skills] == [("yours", "Fills PDF forms.")]
     assert read.problems == (
-        "The project's skill pdf is not used: you have one of that name in ~/.claude/skills.",
+        "The project's skill pdf isn't used: you have one of that name in ~/.claude/skills.",
     )
 
 

@@ -120,8 +120,11 @@ class HookRunner:
         try:
             async with self._shown(hook, turn):
                 run = await self._programs.run(hook.command, given, timeout)
-        except (OSError, ValueError) as error:
-            return _failed(hook, f"can't be started: {error}", asks=True)
+        except OSError as error:
+            why = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
+            return _failed(hook, f"can't be started: {why}", asks=True)
+        except ValueError:  # a NUL byte
+            return _failed(hook, "can't be started: its command isn't text", asks=True)
         if run.timed_out:
             return _failed(hook, f"took longer than {timeout:g} s and was ended", asks=True)
         if run.code not in (0, BLOCKS):
@@ -173,9 +176,10 @@ def _failed(hook: Hook, how: str, *, asks: bool = False) -> HookAnswer:
     told = (f"The hook {_name(hook)!r} for {hook.point} {how}.",)
     if not asks or hook.point not in _GUARDS:
         return HookAnswer(told=told)
+    reason = f"{_name(hook)!r} {how}"
     if hook.point == "UserPromptSubmit":
-        return HookAnswer(blocks=True, reason=told[0])
-    return HookAnswer(ruling="ask", reason=told[0], told=told)
+        return HookAnswer(blocks=True, reason=reason)
+    return HookAnswer(ruling="ask", reason=reason, told=told)
 
 
 def _name(hook: Hook) -> str:

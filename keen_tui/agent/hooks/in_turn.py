@@ -21,19 +21,16 @@ def add_context(turn: int, text: str, setup: TurnSetup) -> None:
         setup.publish(Notice(turn=turn, text=f"A hook added {size(len(text.encode()))} to this message."))
 
 
-async def admitted(messages: Sequence[Message], setup: TurnSetup) -> list[Message]:
-    """The steering messages that hooks let through, with the context that they add. The user is told of the
-    others."""
-    passed = []
-    for message in messages:
-        answer = await setup.hooks.before_prompt(message.turn, message.text)
-        if answer.blocks:
-            words = first_line(message.text)
-            sentence = f"A hook blocked your message {words!r}, so it wasn't sent: {answer.reason}"
-            setup.publish(Notice(turn=message.turn, text=sentence))
-        else:
-            passed.append(replace(message, context=answer.context))
-    return passed
+async def admitted(message: Message, setup: TurnSetup) -> Sequence[Message]:
+    """The steering message, with the context that hooks add; nothing if they block it, and the user is told
+    so."""
+    answer = await setup.hooks.before_prompt(message.turn, message.text)
+    if not answer.blocks:
+        return (replace(message, context=answer.context),)
+    words = first_line(message.text)
+    sentence = f"A hook blocked your message {words!r}, so it wasn't sent: {answer.reason}"
+    setup.publish(Notice(turn=message.turn, text=sentence))
+    return ()
 
 
 def denied_by_hook(answer: HookAnswer) -> ToolResult:

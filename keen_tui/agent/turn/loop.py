@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -245,18 +246,21 @@ async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
 async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
     """Add the user's steering messages, with their skills and images, after the tool results (turn.md rule
-    15). If this is interrupted, the text is added all the same."""
-    texts = setup.steered()
+    15). If this is interrupted, the text is added all the same, unless a hook has yet to be asked."""
+    texts = deque(setup.steered())
     if not texts:
         return
+    messages: list[Message] = []
     read = [ReadImages()] * len(texts)
-    messages = [Message(role="user", text=text, turn=turn.turn) for text in texts]
     try:
-        messages = await admitted(messages, setup)
+        while texts:
+            messages += await admitted(Message(role="user", text=texts[0], turn=turn.turn), setup)
+            texts.popleft()
         for place, message in enumerate(messages):
             messages[place] = replace(message, skill=await called_skill(message.text, setup))
             read[place] = await images_of(message.text, setup)
     finally:
+        setup.steer_later(texts)
         images = tuple(chain.from_iterable(each.images for each in read))
         said = "\n\n".join(render_user(message, whole=True) for message in messages)
         if said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from keen_tui.domain.events import Event, QueueChanged
 
@@ -54,6 +54,12 @@ class MessageQueue:
             self._steered.clear()
             self._tell()
         return texts
+
+    def put_back(self, texts: Sequence[str]) -> None:
+        """These didn't go into the turn after all: they are steered before all others."""
+        if texts:
+            self._steered.extendleft(reversed(texts))
+            self._tell()
 
     def at_end(self) -> None:
         """The turn has ended: steered messages that were not sent go to the front of the queue."""

@@ -79,8 +79,8 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     beyond the process, if the user wants that; `projector` knows the session's previous request,
     `newest_request` what the last answered one was built from; `instructions` are those that the session
     began with, `nested` those of folders below the workspace, `skills` the list of skills for the system
-    prompt; `steered` takes the messages that go into the turn now; `why_stopped` says in a sentence who
-    interrupted it."""
+    prompt; `steered` takes the messages that go into the turn now, `steer_later` puts some of them back;
+    `why_stopped` says in a sentence who interrupted it."""
 
     provider: Provider
     price: Price | None
@@ -101,4 +101,5 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     nested: NestedInstructions = field(default_factory=NestedInstructions)
     skills: str = ""
     steered: Callable[[], Sequence[str]] = tuple
+    steer_later: Callable[[Sequence[str]], None] = lambda _: None
     why_stopped: Callable[[], str] = lambda: STOPPED

@@ -77,7 +77,7 @@ def read_commands(folder: Path, origin: Origin) -> Commands:
             problems.append(f"{path} isn't a command: {why}.")
             continue
         if command.name in found:
-            problems.append(f"{path} is not used: there are two /{command.name}.")
+            problems.append(f"{path} isn't used: there are two /{command.name}.")
         else:
             found[command.name] = command
     return Commands(found=tuple(found.values()), problems=tuple(problems))
@@ -96,7 +96,7 @@ def joined(
         if command.origin == "project":
             taken |= _taken_by(skills, "project", "is a skill of the project", taken)
         if why := taken.get(command.name):
-            clashes.append(f"/{command.name} {why}: {_whose_file(command)} is not used.")
+            clashes.append(f"/{command.name} {why}: {_whose_file(command)} isn't used.")
         else:
             taken[command.name] = "is one of your own commands"
             kept.append(command)

@@ -13,6 +13,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
@@ -175,14 +176,17 @@ def read_project_hooks(folder: Path) -> HookFile:
     """The hooks of the project in the folder.
 
     Raises:
-        ConfigError: a file is wrong. OSError: it can't be read.
+        ConfigError: a file is wrong or can't be read.
     """
     files = []
     for name in PROJECT_FILES:
         file = folder / name
-        content = content_of(Path(os.path.realpath(file.parent)) / file.name, most=_MOST_BYTES)
+        try:
+            content = content_of(Path(os.path.realpath(file.parent)) / file.name, most=_MOST_BYTES)
+        except OSError as error:
+            raise ConfigError(f"{file} can't be read: {error.strerror}.") from error
         if content is not None:
-            files.append(_parsed(content, file, "project", lambda command: scripts_of(command, folder)))
+            files.append(_parsed(content, file, "project", partial(_agreed_scripts, file, folder)))
     found = tuple(hook for each in files for hook in each.found)
     if len(found) > _MOST_HOOKS:
         raise ConfigError(f"The hooks in {folder} can't all be shown: use at most {_MOST_HOOKS}.")
@@ -233,6 +237,17 @@ def scripts_of(command: str, folder: Path) -> tuple[HookScript, ...]:
         for path in named_paths((written, command), str(folder), folder)
         if os.path.isfile(path)  # noqa: PTH113 - never raises
     )
+
+
+def _agreed_scripts(file: Path, folder: Path, command: str) -> tuple[HookScript, ...]:
+    """Those of a command in that file. Raises ConfigError."""
+    try:
+        return scripts_of(command, folder)
+    except OSError as error:
+        raise ConfigError(
+            f"{file}: Keen can't compare the files that the command {in_question(command)!r} runs: "
+            f"{error.strerror}."
+        ) from error
 
 
 def _quoted(word: str) -> str:

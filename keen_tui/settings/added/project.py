@@ -205,7 +205,7 @@ class Trust:
 def with_project(
     settings: Settings, folder: Path, environ: Mapping[str, str], check_rules: RuleCheck
 ) -> tuple[Settings, str]:
-    """The user's settings with those of a project that is trusted; else, in a sentence, why they are not
+    """The user's settings with those of a project that is trusted; else, in a sentence, why they aren't
     used. "" where there is nothing to say.
 
     Raises:
@@ -214,7 +214,7 @@ def with_project(
     try:
         project = read_project(folder, check_rules)
     except ConfigError as error:
-        return settings, f"The settings of this project are not used. {error}"
+        return settings, f"Nothing that this project brings is used: {error}"
     if project is None:
         return settings, ""
     said = Trust(environ).said(folder, project)

@@ -96,11 +96,11 @@ def read_skills(folders: Iterable[SkillFolder]) -> FoundSkills:
         try:
             skill = _read(folder)
         except SkillProblem as why:
-            problems.append(f"The skill in {shown} is not used: {why}.")
+            problems.append(f"The skill in {shown} isn't used: {why}.")
             continue
         if skill.name in found:
             other = found[skill.name].where
-            problems.append(f"The skill in {shown} is not used: {skill.name} is in {other}, too.")
+            problems.append(f"The skill in {shown} isn't used: {skill.name} is in {other}, too.")
         else:
             found[skill.name] = skill
     return FoundSkills(found=tuple(found.values()), problems=tuple(problems))
@@ -110,7 +110,7 @@ def joined_skills(own: FoundSkills, project: FoundSkills) -> FoundSkills:
     """All skills in the order of their names: the user's own goes before one of the project."""
     names = {skill.name for skill in own.found}
     clashes = [
-        f"The project's skill {skill.name} is not used: you have one of that name in "
+        f"The project's skill {skill.name} isn't used: you have one of that name in "
         f"{next(each.where for each in own.found if each.name == skill.name)}."
         for skill in project.found
         if skill.name in names

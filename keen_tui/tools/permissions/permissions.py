@@ -282,7 +282,8 @@ def asked_by_hook(access: Access, reason: str) -> Verdict:
     question = "Run this call?" if access.kind == "nothing" else _question(access)
     if access.kind == "command":
         question = "Run this command?"
-    return Verdict(decision="ask", question=question, why=f"a hook asks: {reason}", is_risky=is_risky(access))
+    why = f"of a hook: {reason.rstrip('.')}"
+    return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access))
 
 
 def _denied(rule: Rule) -> Verdict:
