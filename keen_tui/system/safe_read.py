@@ -37,4 +37,4 @@ def content_of(path: Path, *, most: int) -> bytes | None:
 
 def _require_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise NoFile(errno.EINVAL, "it isn't a file any more")
+        raise NoFile(errno.EINVAL, "it isn't a regular file")

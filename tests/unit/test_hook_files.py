@@ -250,7 +250,7 @@ def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
     settings, why = with_project(Settings(), tmp_path, {"KEEN_HOME": str(tmp_path / "home")}, check_rules)
     assert settings == Settings()
     where = tmp_path / ".keen" / "hooks.json"
-    assert why == f"Nothing that this project brings is used: {where} can't be read: it isn't a file any more."
+    assert why == f"Nothing that this project brings is used: {where} can't be read: it isn't a regular file."
 
 
 def test_a_command_whose_files_can_not_be_compared_is_named(tmp_path: Path) -> None:

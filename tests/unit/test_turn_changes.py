@@ -88,4 +88,4 @@ def test_what_became_a_folder_was_changed_since(project: Project, turns: TurnCha
     (project.root / "a").unlink()
     (project.root / "a").mkdir()
     assert [file.changed_since for file in turns.changes(1).files] == [True]
-    assert turns.undo(1).problems == ("a: it isn't a file any more.",)
+    assert turns.undo(1).problems == ("a: it isn't a regular file.",)

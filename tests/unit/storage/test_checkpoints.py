@@ -304,7 +304,7 @@ def test_what_is_no_file_any_more_is_left_alone(project: Project) -> None:
     os.mkfifo(file)
     undone = project.checkpoints.undo(1)
     assert undone.files == ("b",)
-    assert undone.problems == ("a: it isn't a file any more.",)
+    assert undone.problems == ("a: it isn't a regular file.",)
 
 
 def test_a_link_that_was_put_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> None:
