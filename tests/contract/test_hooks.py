@@ -143,6 +143,7 @@ async def test_a_steering_message_is_not_sent_before_its_hook_has_answered(
         assert [event.text for event in bench.log.of(Steered)] == ["also this"]
         assert isinstance(await bench.retry(), TurnDone)
         end = await bench.log.wait_for_end(3)
+        assert isinstance(end, TurnError)
         assert (end.reason, end.detail) == ("hook", "A hook blocked this message: no")
         assert all(b"mind the tests" not in request.raw for request in bench.server.requests)
         assert bench.lines(1)[-1] == "user: also this"
