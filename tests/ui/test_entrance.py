@@ -66,6 +66,17 @@ async def test_letters_show_at_once_and_stand_in_the_composer_later(tmp_path: Pa
         await driver.until(lambda: driver.written == "fix the cart now")
 
 
+async def test_a_long_text_is_broken_into_rows_as_in_the_composer(tmp_path: Path) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow, columns=60) as driver:
+        await driver.type("words that don't fit into one row of a terminal as narrow as this")
+        await driver.until_shown("narrow as this")
+        assert isinstance(driver.app.screen, Entrance)
+        entrance = driver.app.screen.query_one("#composer").region
+        await live(driver, slow)
+        await driver.until(lambda: driver.screen.composer.region == entrance)
+
+
 async def test_enter_sends_as_soon_as_there_is_a_session_and_what_follows_is_the_next_draft(
     tmp_path: Path,
 ) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.frontends.tui.terminal.signals import ending
-from keen_tui.text.sanitize import clean
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
@@ -52,6 +51,8 @@ async def _close(setup: FrontEndSetup) -> bool:
         await setup.prompts.close()
     history = setup.history
     if history and (problem := await history.close()):
+        from keen_tui.text.sanitize import clean  # noqa: PLC0415 - not before the first paint
+
         with suppress(OSError):  # the terminal itself may be gone
             sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
         return False

@@ -13,10 +13,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from textual import events
+from textual import events, widgets
 from textual.app import App
 from textual.message_pump import MessagePump
-from textual.widgets import TextArea
 
 TypedEvent = events.Key | events.Paste
 
@@ -90,7 +89,7 @@ class Typeahead:
             typed.set()
             return
         self._app.call_later(self._deliver, typed)
-        if isinstance(self._app.focused, TextArea) and _is_letter(typed):
+        if isinstance(self._app.focused, widgets.TextArea) and _is_letter(typed):
             while self._waiting and _is_letter(self._waiting[0]):
                 self._app.call_later(self._deliver, self._waiting.popleft())
 

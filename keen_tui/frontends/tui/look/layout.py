@@ -17,6 +17,8 @@ _OVERLAY_COLUMNS = 40
 _LEAST_COLUMNS = 28
 SIDEBAR_STEP = 4
 """Columns by which the sidebar gets wider or narrower at once."""
+TEXT_EDGE, RIGHT_MARGIN = 4, 2
+"""Columns of the composer beside the text and its cursor: bar and prompt sign before it, nothing behind."""
 
 
 class Layout(Struct, frozen=True):

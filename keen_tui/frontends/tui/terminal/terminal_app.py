@@ -12,8 +12,15 @@ class TerminalApp(App[ReturnType]):
         """An exception that nobody took ends the app."""
         raise NotImplementedError
 
+    _has_theme = False
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The variables of the theme; none before there is one, which would be computed in vain."""
+        return super().get_css_variables() if self._has_theme else {}
+
     def begin_with_theme(self, name: str) -> None:
         """Have that theme before the app runs. Setting it would style everything twice."""
+        self._has_theme = True
         self.set_reactive(App.theme, name)
         self._refresh_truecolor_filter(self.ansi_theme)  # what watching the theme would do
         self.stylesheet.set_variables(self.get_css_variables())

@@ -18,6 +18,7 @@ from textual.widgets.text_area import Location
 
 from keen_tui.frontends.tui.keys.keymap import action_by_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.layout import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.terminal.typed_text import TypedText
 from keen_tui.frontends.tui.widgets.pastes import Pastes, pasted
@@ -34,8 +35,6 @@ SHELL_SIGN = "!"
 SHELL_PROMPT = "$"
 """The prompt sign before a command."""
 
-_TEXT_EDGE = 4
-_RIGHT_MARGIN = 2
 _QUEUE_SHOWN = 3
 _LONG = 50_000
 """Characters of a paste that is cleaned beside the event loop."""
@@ -357,7 +356,7 @@ class Composer(RowWidget):
             self._place_prompt()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        inner = width - _TEXT_EDGE - _RIGHT_MARGIN - 1
+        inner = width - TEXT_EDGE - RIGHT_MARGIN - 1
         most = 3 if self._flat else 10
         text_rows = self.prompt.wrapped_document.height if self.prompt.size.width == inner else 0
         text_rows = text_rows or max(self.prompt.wrapped_document.height, 1)
@@ -366,7 +365,7 @@ class Composer(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         focused = self.prompt.has_focus
         bar = Text(self.glyphs.bar, self.look("accent" if focused else "edge"))
-        rows = [Text()] * (0 if self._flat else 1) + self._queue_rows(width - 1 - _RIGHT_MARGIN)
+        rows = [Text()] * (0 if self._flat else 1) + self._queue_rows(width - 1 - RIGHT_MARGIN)
         sign = Text.assemble(
             " ",
             (SHELL_PROMPT if self.prompt.is_command else self.glyphs.prompt, self.look("accent", bold=True)),
@@ -393,7 +392,7 @@ class Composer(RowWidget):
         return (*self._steered, *self._queue)
 
     def _place_prompt(self) -> None:
-        self.prompt.styles.margin = (self._above(), _RIGHT_MARGIN + 1, 0, _TEXT_EDGE)
+        self.prompt.styles.margin = (self._above(), RIGHT_MARGIN + 1, 0, TEXT_EDGE)
         self.prompt.styles.max_height = 3 if self._flat else 10
         self.changed(layout=True)
 

@@ -12,8 +12,6 @@ from rich.text import Text
 from textual.geometry import Size
 from textual.strip import Strip
 
-from keen_tui.frontends.shared.actions import BY_ID
-from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.lru_cache import Recent
@@ -110,6 +108,9 @@ def join_facts(*texts: Text) -> Text:
 
 def action_hint(look: Styles, action_id: str, verb: str = "", role: str = "text") -> Text:
     """How to run an action, and in one verb what it does; empty where nothing runs it."""
+    from keen_tui.frontends.shared.actions import BY_ID  # noqa: PLC0415 - not before the first paint
+    from keen_tui.frontends.tui.keys.keymap import shown  # noqa: PLC0415
+
     key = shown(action_id)
     return key_hint(look, key, verb or BY_ID[action_id].hint, role) if key else Text()
 
