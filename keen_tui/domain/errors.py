@@ -113,7 +113,8 @@ class ServerGone(ServerFailed):
 
 
 class SignInNeeded(ServerFailed):
-    """An MCP server wants a person to sign in."""
+    """An MCP server wants the user to sign in. The text says why as the end of a sentence; it is empty if the
+    user hasn't signed in yet."""
 
 
 class ProviderError(KeenError):

@@ -37,8 +37,9 @@ class ServerPrompt(Struct, frozen=True, kw_only=True):
 
 
 class ServerReport(Struct, frozen=True, kw_only=True):
-    """A server. `reason` says why it isn't ready, as the end of a sentence; `place` is its command or
-    address, `log` are the last lines that it wrote, oldest first; `version` is what it calls itself."""
+    """A server. `reason` says why it isn't ready, as the end of a sentence. `place` is its command or address
+    as it is configured, without the values of variables. `log` are the last lines that it wrote, oldest
+    first; `version` is what it calls itself."""
 
     name: str
     state: ServerState

@@ -6,13 +6,14 @@ import asyncio
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from msgspec.structs import replace
 
-from keen_tui.domain.errors import ConfigError, KeenError, ServerFailed
+from keen_tui.domain.errors import ConfigError, KeenError, ServerFailed, SessionRefused
 from keen_tui.settings.added.mcp_entries import Servers, joined_servers
 from keen_tui.settings.added.mcp_json import ProjectServers
 from keen_tui.settings.added.mcp_servers import McpServer
@@ -110,22 +111,33 @@ def _log_in(server: McpServer, environ: Mapping[str, str], out: TextIO) -> None:
         if (error.name or "").startswith("keen_tui"):
             raise
         raise ConfigError(f"You can't sign in: {NOT_INSTALLED}.") from None
-    pasting = _Pasting(out)
-
-    def show(url: str) -> None:
-        how = (
-            "Your browser should open now. If it doesn't, open this address:"
-            if open_in_browser(url, environ)
-            else "Open this address in your browser:"
-        )
-        print(f"{how}\n\n{url}\n\n{_IF_REMOTE}", file=out, flush=True)
-
-    signing = login.sign_in(server, SignIns(home_folder(environ)), show, pasting.line)
     try:
-        where = asyncio.run(signing)
+        where = asyncio.run(_signed_in(login, server, environ, out))
     except ServerFailed as error:
         raise KeenError(clean(f"You aren't signed in to {server.name}: {error}.")) from error
     print(clean(f"Signed in to {server.name}. The sign-in is kept in {where}."), file=out)
+
+
+async def _signed_in(login: Any, server: McpServer, environ: Mapping[str, str], out: TextIO) -> str:
+    """Sign in, by the browser or a pasted address; returns where the sign-in is kept, in words."""
+    pasting: list[asyncio.Task[None]] = []
+
+    def show(page: Any) -> None:
+        how = (
+            "Your browser should open now. If it doesn't, open this address:"
+            if open_in_browser(page.url, environ)
+            else "Open this address in your browser:"
+        )
+        print(f"{how}\n\n{page.url}\n\n{_IF_REMOTE}", file=out, flush=True)
+        pasting.append(asyncio.create_task(_take_lines(page.take, out)))
+
+    try:
+        where: str = await login.sign_in(server, SignIns(home_folder(environ)), show)
+        return where
+    finally:
+        for task in pasting:
+            task.cancel()
+        await asyncio.gather(*pasting, return_exceptions=True)
 
 
 _IF_REMOTE: Final = """\
@@ -133,20 +145,28 @@ If the browser runs on another machine, the sign-in ends on a page that it can't
 load. Copy the address of that page, paste it here and press enter."""
 
 
-class _Pasting:
-    """Reads what the user pastes into the terminal, while other things go on."""
+async def _take_lines(take: Callable[[str], None], out: TextIO) -> None:
+    """Pass on what the user pastes, until it is the address of the page."""
+    lines = _TypedLines()
+    with suppress(EOFError):
+        while True:
+            line = await lines.next()
+            try:
+                take(line)
+            except SessionRefused as refused:
+                print(refused, file=out, flush=True)
+            else:
+                return
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
+
+class _TypedLines:
+    """Reads lines that the user types into the terminal, while other things go on."""
+
+    def __init__(self) -> None:
         self._read = b""
-        self._is_first = True
 
-    async def line(self) -> str:
+    async def next(self) -> str:
         """The next line. Raises EOFError: there is none."""
-        if not self._is_first:
-            print("That isn't the address. Copy all of it, paste it here and press enter.", file=self._out)
-            self._out.flush()
-        self._is_first = False
         while b"\n" not in self._read:
             self._read += await self._piece()
             if len(self._read) > _LONGEST_LINE:

@@ -40,7 +40,7 @@ async def server_lines(servers: Sequence[McpServer], needs: ServerNeeds) -> list
     wide, wider = max(map(len, names)), max(len(state) for state, _ in states)
     lines: list[str] = []
     for name, (state, more), server in zip(names, states, servers, strict=True):
-        lines.append(f"{name:{wide}}   {state:{wider}}   {masked(_place(server))}")
+        lines.append(f"{name:{wide}}   {state:{wider}}   {masked(server.place)}")
         lines += [f"{'':{wide}}   {masked(more)}"] if more else []
     return [clean(line) for line in lines]
 
@@ -49,15 +49,12 @@ def _name(server: McpServer) -> str:
     return server.name if server.origin == "yours" else f"{server.name} (project)"
 
 
-def _place(server: McpServer) -> str:
-    return server.url or " ".join((server.command, *server.args))
-
-
 def _state(connection: ServerConnection) -> tuple[str, str]:
     """How it is, in a few words, and a sentence where there is more to say."""
     match connection.state:
         case "ready":
             return f"ready, {counted(len(connection.tools), 'tool')}", ""
         case "sign-in":
-            return "wants a sign-in", connection.reason
+            advice = f"sign in with keen-tui mcp login {connection.server.name}"
+            return "needs a sign-in", "; ".join(filter(None, (connection.reason, advice)))
     return "failed", connection.reason

@@ -164,7 +164,7 @@ async def test_each_server_is_tried(program: Program, place: SignInServer) -> No
     assert re.fullmatch(rf"talk    ready, \d+ tools   {re.escape(f'{sys.executable} {talks}')}", talk)
     assert gone.split()[:3] == ["gone", "failed", "no-such-program"]
     assert "isn't on your PATH" in reason
-    assert notes.split() == ["notes", "wants", "a", "sign-in", place.url]
+    assert notes.split() == ["notes", "needs", "a", "sign-in", place.url]
     assert advice.strip() == "sign in with keen-tui mcp login notes"
     assert "you haven't trusted this folder yet" in run.err
     assert "The MCP server odd isn't used: url names ${NOT_SET}" in run.err
@@ -191,7 +191,7 @@ async def test_a_sign_in_by_pasting_and_a_removal(program: Program, place: SignI
     process, address, _ = await begun(program, place)
     assert process.stdin and process.stdout
     process.stdin.write(b"http://127.0.0.1/callback?code=1&state=other\n")
-    assert b"That isn't the address." in await process.stdout.readline()
+    assert b"It must begin with http://127.0.0.1:" in await process.stdout.readline()
     process.stdin.write((await place.page_after(address)).encode() + b"\n")
     assert (await ended(process)).out.startswith("Signed in to notes.")
     assert "Its sign-in is forgotten, too." in (await mcp(program, "remove", "notes")).out

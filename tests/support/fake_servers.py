@@ -31,7 +31,7 @@ SERVERS = (
     ServerReport(
         name="docs",
         state="sign-in",
-        reason="the server wants you to sign in",
+        reason="the sign-in has ended",
         place="https://d",
         origin="yours",
     ),
@@ -46,6 +46,49 @@ REVIEW = ServerPrompt(
 )
 
 
+PAGE = f"https://accounts.example/authorize?{'&'.join(f'parameter_{number}=value' for number in range(20))}"
+
+
+RIGHT = "http://127.0.0.1:8/callback?code=1&state=2"
+"""The address that the browser is sent to."""
+
+
+class FakeSignIn:
+    """A sign-in that takes one address, and notes whether it was given up."""
+
+    def __init__(self, name: str, done: list[str]) -> None:
+        self.name = name
+        self.url = PAGE
+        self.is_in_browser = False
+        self._done = done
+        self._end: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def paste(self, address: str) -> None:
+        if address != RIGHT:
+            raise SessionRefused("That address belongs to another sign-in.")
+        self.come_back()
+
+    def come_back(self) -> None:
+        """The browser comes back here."""
+        self._end.set_result(f"Signed in to {self.name}. The server starts again.")
+
+    def fail(self) -> None:
+        """The user refuses on the page."""
+        self._end.set_exception(SessionRefused(f"You aren't signed in to {self.name}: refused."))
+
+    async def ended(self) -> str:
+        try:
+            return await asyncio.shield(self._end)
+        except asyncio.CancelledError:
+            if self._end.cancelled():
+                raise SessionRefused(f"The sign-in to {self.name} was cancelled.") from None
+            raise
+
+    def cancel(self) -> None:
+        if self._end.cancel():
+            self._done.append(f"cancel {self.name}")
+
+
 class FakeServers:
     """Holds reports, and notes what was done."""
 
@@ -53,6 +96,7 @@ class FakeServers:
         self.reports = list(reports or SERVERS)
         self.answers = asyncio.Event()
         """Set when prompts are filled in."""
+        self.sign_in: FakeSignIn | None = None
         self.done: list[str] = []
 
     def servers(self) -> tuple[ServerReport, ...]:
@@ -77,8 +121,12 @@ class FakeServers:
             self.reports[at] = replace(self.reports[at], state="stopped", tools=())
         return self._note("stop", name)
 
-    async def login(self, name: str) -> str:
-        return self._note("login", name)
+    async def login(self, name: str) -> FakeSignIn:
+        self._note("login", name)
+        if name != "docs":
+            raise SessionRefused(f"{name} is a program: only servers with an address have a sign-in.")
+        self.sign_in = FakeSignIn(name, self.done)
+        return self.sign_in
 
     def _note(self, verb: str, name: str) -> str:
         if name not in (report.name for report in self.reports):

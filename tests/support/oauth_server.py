@@ -26,6 +26,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.tools.mcp.login import LoginPage
 
 
 class Accounts(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
@@ -124,8 +125,8 @@ class Accounts(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
 
 
 class SignInServer:
-    """The server at `url`, with one tool. `accounts` is its authorization server, `browser` a person's
-    browser."""
+    """The server at `url`, with one tool. `accounts` is its authorization server, `browser` the
+    browser of a person, who `person` is."""
 
     def __init__(self, url: str, accounts: Accounts) -> None:
         self.url = url
@@ -137,6 +138,10 @@ class SignInServer:
     def server(self) -> McpServer:
         """The server as it is configured."""
         return McpServer(name="notes", transport="http", url=self.url)
+
+    def person(self, page: LoginPage) -> None:
+        """Sign in on the page."""
+        self.browser(page.url)
 
     def browser(self, url: str) -> None:
         """Open the page; the person agrees, or not, and is sent back."""

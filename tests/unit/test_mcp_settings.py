@@ -168,6 +168,19 @@ def test_values_of_variables_and_headers_are_not_quoted_in_errors(place: Place) 
     assert "hunter2" not in str(raised.value)
 
 
+def test_people_see_an_address_and_a_command_as_they_are_written(place: Place) -> None:
+    place.has(
+        '[mcp_servers.a]\nurl = "https://${HOST}/mcp?access=${ACCESS_KEY}"\n'
+        '[mcp_servers.b]\ncommand = "${RUN:-serve}"\nargs = ["--access", "${ACCESS_KEY}"]\n'
+    )
+    place.variables = {"HOST": "a.example", "ACCESS_KEY": "hunter2"}
+    address, program = place.additions().servers
+    assert address.url == "https://a.example/mcp?access=hunter2"
+    assert address.place == "https://${HOST}/mcp?access=${ACCESS_KEY}"
+    assert (program.command, program.args) == ("serve", ("--access", "hunter2"))
+    assert program.place == "${RUN:-serve} --access ${ACCESS_KEY}"
+
+
 def test_variables_are_put_in_with_their_defaults(place: Place) -> None:
     place.variables = {"BIN": "/opt", "TOKEN": "t0k3n-of-mine", "EMPTY": ""}
     place.has(

@@ -38,6 +38,7 @@ from keen_tui.frontends.shared.pages import (
     Page,
     ServerPage,
     SessionsPage,
+    SignInPage,
 )
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import (
@@ -401,6 +402,8 @@ async def test_mcp_shows_servers_and_restarts_and_stops_them(tmp_path: Path) -> 
     await MCP.does(at.context, "restart files")
     await MCP.does(at.context, "stop github")
     await MCP.does(at.context, "login docs")
+    assert at.servers.sign_in
+    assert at.person.shown[2:] == [SignInPage(at.servers.sign_in)]
     assert at.servers.done == ["restart files", "stop github", "login docs"]
     assert at.person.said[:2] == ["The server files: restart.", "The server github: stop."]
     for words in ("nobody", "restart", "stop ", "login"):
@@ -416,7 +419,7 @@ def test_servers_are_told_in_lines(tmp_path: Path) -> None:
     assert lines[1:] == [
         "github: ready, 1 of 2 tools.",
         "files: failed: the program npx isn't there.",
-        "docs: needs a sign-in: the server wants you to sign in.",
+        "docs: needs a sign-in: the sign-in has ended.",
     ]
     whole = list(servers_in_lines(McpPage(at.servers, "github")))
     assert whole[:3] == ["github: ready, 1 of 2 tools.", "npx github-server.", "configured by the project."]

@@ -9,7 +9,7 @@ from keen_tui.domain.reports import POLICIES, CacheReuse, ContextReport, PartSiz
 from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.line.model_pages import LineModels
-from keen_tui.frontends.line.server_pages import servers_in_lines
+from keen_tui.frontends.line.server_pages import servers_in_lines, sign_in_by_lines
 from keen_tui.frontends.line.session_pages import choose_session
 from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.setting_pages import show_settings
@@ -28,6 +28,7 @@ from keen_tui.frontends.shared.pages import (
     SessionsPage,
     SettingsPage,
     ShownSkill,
+    SignInPage,
     SkillsPage,
     UsagePage,
 )
@@ -72,6 +73,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             await LineModels(ui, models).name_server(address)
         case McpPage():
             ui.printer.read(servers_in_lines(page))
+        case SignInPage(sign_in):
+            await sign_in_by_lines(ui, sign_in)
         case _:
             assert_never(page)
 

@@ -37,7 +37,12 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Edit",
         "Changes, Settings: opens your editor there. Next request: edits TurnMemory",
     ),
-    _key("page_copy", ("ctrl+y",), "Copy", "Next request: copies the part as it is sent"),
+    _key(
+        "page_copy",
+        ("ctrl+y",),
+        "Copy",
+        "Next request: copies the part as it is sent. Sign-in: copies the address",
+    ),
     _key("page_words", ("ctrl+f",), "Search words", "Sessions: searches for words in all of them"),
     _key("page_folders", ("tab",), "All folders", "Sessions: shows all folders, or only this one"),
     _key(
@@ -60,6 +65,7 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "TurnMemory: forgets the entry, or restores it. Skills: puts one away",
     ),
     _key("page_note", ("n",), "Note", "TurnMemory: adds a note"),
+    _key("page_sign_in", ("l",), "Sign in", "MCP servers: signs in to one"),
     _key("page_restart", ("r",), "Restart", "MCP servers: starts one again"),
     _key("page_stop", ("k",), "Stop", "MCP servers: stops one"),
 )

@@ -10,7 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from keen_tui.domain.reports import Changes, ContextReport, Setting
     from keen_tui.frontends.shared.changes import ShownFile
-    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, ServersPort, SettingsPort
+    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, OpenSignIn, ServersPort, SettingsPort
 
 
 class HelpPage(Struct, frozen=True):
@@ -105,6 +105,12 @@ class McpPage(Struct, frozen=True):
     name: str
 
 
+class SignInPage(Struct, frozen=True):
+    """A sign-in to an MCP server that waits for the user."""
+
+    sign_in: OpenSignIn
+
+
 Page: TypeAlias = (
     HelpPage
     | UsagePage
@@ -117,4 +123,5 @@ Page: TypeAlias = (
     | KeyPage
     | ServerPage
     | McpPage
+    | SignInPage
 )

@@ -335,6 +335,33 @@ class SettingsPort(Protocol):
         """The line of a setting in the file, 0 if it can't be found."""
 
 
+class OpenSignIn(Protocol):
+    """A sign-in to an MCP server that waits for the user. Whoever got it calls `ended` or `cancel`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the server."""
+
+    @property
+    def url(self) -> str:
+        """The page where the user signs in."""
+
+    @property
+    def is_in_browser(self) -> bool:
+        """Whether a browser of this machine was told to open the page."""
+
+    def paste(self, address: str) -> None:
+        """Take the address that the browser was sent to afterwards. Raises SessionRefused if it belongs to
+        something else; another one can be pasted then."""
+
+    async def ended(self) -> str:
+        """Wait until the user has signed in; returns a sentence, and the server starts again. Raises
+        SessionRefused: the sign-in failed."""
+
+    def cancel(self) -> None:
+        """Give the sign-in up; `ended` raises SessionRefused then."""
+
+
 class ServersPort(Protocol):
     """The MCP servers of the session."""
 
@@ -347,8 +374,13 @@ class ServersPort(Protocol):
     async def stop(self, name: str) -> str:
         """Stop that server; returns a sentence. Raises SessionRefused: there is none of that name."""
 
-    async def login(self, name: str) -> str:
-        """Have the user sign in in the browser; returns a sentence at once. Raises SessionRefused."""
+    async def login(self, name: str) -> OpenSignIn:
+        """Begin a sign-in to that server. Returns it once the server has named its page for that, and gives
+        up another one that is still open.
+
+        Raises:
+            SessionRefused: there is none of that name, it is a program, or it offers no sign-in.
+        """
 
     def prompts(self) -> tuple[ServerPrompt, ...]:
         """The prompts of the servers that are ready."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keen_tui.domain.servers import ServerReport
+from keen_tui.frontends.shared.port import OpenSignIn
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -27,6 +28,25 @@ def state_words(server: ServerReport) -> str:
         return f"ready, {tools}"
     reason = f": {clean(server.reason)}" if server.reason else ""
     return f"{STATES[server.state]}{reason}"
+
+
+def asking(name: str) -> str:
+    """Said while the server is asked for its page."""
+    return f"Asking {clean(name)} where to sign in..."
+
+
+def page_words(sign_in: OpenSignIn) -> str:
+    """What to do with the address of the page."""
+    if sign_in.is_in_browser:
+        return "Your browser should open now. If it doesn't, open this address:"
+    return "Open this address in your browser:"
+
+
+PASTE_WORDS = (
+    "If the browser runs on another machine, the sign-in ends on a page that it can't load. Copy the address "
+    "of that page and paste it here."
+)
+"""What to do where the browser can't come back."""
 
 
 def facts(server: ServerReport) -> Iterator[str]:

@@ -264,6 +264,7 @@ def with_variables(
 
     server = replace(
         server,
+        written=server.place if _VARIABLE.search(server.place) else "",
         command=_at_home(expanded("command", server.command)),
         args=tuple(expanded("args", each) for each in server.args),
         env=table("env", server.env),

@@ -27,7 +27,8 @@ class McpServer(Struct, frozen=True, kw_only=True):
     used. The timeouts are seconds. `sandbox`: run the program in the sandbox. `origin` says who configured
     it. `oauth_client_id`, its secret and the port of this machine to come back to are for an authorization
     server where the user has registered a program; "" and 0: it is registered at the sign-in. `scripts` are
-    those of a project's server, as they were when the user agreed.
+    those of a project's server, as they were when the user agreed. `written` is its command or address as
+    it is configured, "" if it names no variables.
     """
 
     name: str
@@ -48,6 +49,12 @@ class McpServer(Struct, frozen=True, kw_only=True):
     oauth_callback_port: int = 0
     origin: Literal["yours", "project"] = "yours"
     scripts: tuple[ServerScript, ...] = ()
+    written: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its command or address for people, with `${VAR}` instead of the values of variables."""
+        return self.written or self.url or " ".join((self.command, *self.args))
 
     def __repr__(self) -> str:
         """Without what may be secret."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
@@ -15,6 +14,7 @@ from mcp.client.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
+from msgspec import Struct
 
 from keen_tui.domain.errors import ServerFailed
 from keen_tui.settings.added.mcp_servers import McpServer
@@ -25,8 +25,14 @@ from keen_tui.tools.mcp.loopback import Loopback
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
 from keen_tui.tools.mcp.signing import TokenStorage, got, new_provider
 
-Paste = Callable[[], Awaitable[str]]
-"""Waits for a line that the user pastes: the address of the page that the browser couldn't load."""
+
+class LoginPage(Struct, frozen=True):
+    """The page where the user signs in. `take` takes the address that the browser is sent to afterwards, for
+    a browser on another machine; it raises SessionRefused with a sentence, and can be called again."""
+
+    url: str
+    take: Callable[[str], None]
+
 
 _REQUEST_SECONDS: Final = 30.0
 _LONGEST_REASON: Final = 300
@@ -35,17 +41,14 @@ _LONGEST_REASON: Final = 300
 async def sign_in(
     server: McpServer,
     sign_ins: SignIns,
-    show_url: Callable[[str], None],
-    paste: Paste | None = None,
+    show: Callable[[LoginPage], None],
     *,
     seconds: float = 600.0,
 ) -> str:
     """Have the user sign in to a server; returns where the tokens are kept, in words.
 
     Args:
-        show_url: opens the address in a browser, or shows it.
-        paste: for a browser on another machine; asked again until the address is one of this sign-in.
-            Raises EOFError if nothing will be pasted.
+        show: shows the page to the user, or opens it in the browser.
         seconds: how long the user may take.
 
     Raises:
@@ -54,7 +57,7 @@ async def sign_in(
     before = await asyncio.to_thread(sign_ins.get, server.url, anew=True)
     try:
         async with asyncio.timeout(seconds), Loopback(server.oauth_callback_port) as loopback:
-            signed_in = await _Login(server, loopback, show_url, paste).run(before)
+            signed_in = await _Login(server, loopback, show).run(before)
     except TimeoutError:
         raise ServerFailed(f"nobody signed in within {seconds / 60:.0f} minutes") from None
     except OSError as error:
@@ -65,13 +68,10 @@ async def sign_in(
 class _Login:
     """One sign-in."""
 
-    def __init__(
-        self, server: McpServer, loopback: Loopback, show_url: Callable[[str], None], paste: Paste | None
-    ) -> None:
+    def __init__(self, server: McpServer, loopback: Loopback, show: Callable[[LoginPage], None]) -> None:
         self._server = server
         self._loopback = loopback
-        self._show_url = show_url
-        self._paste = paste
+        self._show = show
         self._scope = ""
 
     async def run(self, before: SignIn | None) -> SignIn:
@@ -115,28 +115,17 @@ class _Login:
         if self._scope:
             sent["scope"] = union_scopes(sent.get("scope"), self._scope) or self._scope
             url = urlunsplit(parts._replace(query=urlencode(sent)))
-        self._show_url(clean(url))
+        self._show(LoginPage(clean(url), self._loopback.take))
 
     async def _come_back(self) -> AuthorizationCodeResult:
-        """Wait for the browser, or for what the user pastes."""
-        pasting = asyncio.create_task(self._pasted(self._paste)) if self._paste else None
-        try:
-            sent = await self._loopback.answer()
-        finally:
-            if pasting:
-                pasting.cancel()
-                await asyncio.gather(pasting, return_exceptions=True)
+        """Wait for the browser, or for the address that the user pastes."""
+        sent = await self._loopback.answer()
         if "error" in sent:
             reason = _short(sent.get("error_description") or sent["error"])
             raise ServerFailed(f"the sign-in was refused: {reason}")
         return AuthorizationCodeResult(
             code=sent.get("code", ""), state=sent.get("state"), iss=sent.get("iss")
         )
-
-    async def _pasted(self, paste: Paste) -> None:
-        with suppress(EOFError):
-            while not self._loopback.take(await paste()):
-                pass
 
 
 def _registered(server: McpServer) -> OAuthClientInformationFull | None:
@@ -172,6 +161,8 @@ def _failed(error: BaseException | None) -> ServerFailed:
             )
         case OAuthFlowError():
             return ServerFailed(f"the sign-in failed: {_short(error)}")
+        case httpx2.HTTPStatusError():  # its own text has the address, which may have a token
+            return ServerFailed(f"it answered with HTTP {error.response.status_code}")
         case httpx2.HTTPError() | OSError():
             what = _short(error) or type(error).__name__
             return ServerFailed(f"it, or its authorization server, can't be reached: {what}")

@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import h11
 
+from keen_tui.domain.errors import SessionRefused
+
 _HOST: Final = "127.0.0.1"
 _PATH: Final = "/callback"
 _SECONDS: Final = 10.0
@@ -60,18 +62,27 @@ class Loopback:
         """What the authorization server sent back, by name, once the browser has come."""
         return await asyncio.shield(self._answer)
 
-    def take(self, address: str) -> bool:
-        """Take the address of the page that the browser came back to. Returns whether it is of this
-        sign-in."""
-        try:
-            sent = dict(parse_qsl(urlsplit(address.strip()).query, keep_blank_values=True))
-        except ValueError:
-            return False
+    def take(self, address: str) -> None:
+        """Take the address of the page that the browser came back to, as the user pasted it.
+
+        Raises:
+            SessionRefused: it isn't the one that this sign-in waits for. Another one may be taken.
+        """
+        begin = f"{_HOST}:{self.port}{_PATH}"
+        written = address.strip()
+        host_on = written.removeprefix("http://")  # some browsers copy an address without it
+        if not host_on.startswith(f"{begin}?"):
+            raise SessionRefused(f"It must begin with http://{begin}.")
+        self._take_query(host_on.partition("?")[2])
+
+    def _take_query(self, query: str) -> None:
+        sent = dict(parse_qsl(query.partition("#")[0], keep_blank_values=True))
         if not self.state or not secrets.compare_digest(sent.get("state", "").encode(), self.state.encode()):
-            return False
+            raise SessionRefused("That address belongs to another sign-in.")
+        if not sent.get("code") and "error" not in sent:
+            raise SessionRefused("That address has no code. Copy all of it.")
         if not self._answer.done():
             self._answer.set_result(sent)
-        return True
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._reply(reader, writer))
@@ -95,10 +106,12 @@ class Loopback:
                 await writer.wait_closed()
 
     def _judged(self, request: h11.Request) -> tuple[int, str]:
-        target = request.target.decode("ascii", "replace")
-        if request.method != b"GET" or urlsplit(target).path != _PATH:
+        target = urlsplit(request.target.decode("ascii", "replace"))
+        if request.method != b"GET" or target.path != _PATH:
             return 404, "There is nothing here."
-        if not self.take(target):
+        try:
+            self._take_query(target.query)
+        except SessionRefused:
             return 400, _NOT_MEANT
         sent = self._answer.result()
         return (200, f"The sign-in was refused. {_BACK}") if "error" in sent else (200, f"Signed in. {_BACK}")

@@ -33,7 +33,6 @@ from keen_tui.domain.errors import ServerFailed, ServerGone, SignInNeeded
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.link import AuthFactory, Ears, OnProgress, ServerIdentity
 from keen_tui.tools.mcp.server_process import LONGEST_MESSAGE, server_process
-from keen_tui.tools.mcp.sign_ins import sign_in_advice
 from keen_tui.tools.sandbox.probe import SandboxFinder
 
 _MOST_PAGES: Final = 50
@@ -138,7 +137,7 @@ async def open_link(
     except (Exception, BaseExceptionGroup) as error:
         found = _first_of(error)
         if refusals and not isinstance(found, ServerFailed):
-            raise SignInNeeded(sign_in_advice(server)) from error
+            raise SignInNeeded from error
         raise _failure(found) from error
 
 
@@ -336,6 +335,8 @@ def _failure(error: BaseException) -> ServerFailed:
         return ServerFailed("the server didn't answer in time")
     if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError):
         return ServerGone("the connection to the server ended")
+    if isinstance(error, httpx2.HTTPStatusError):  # its own text has the address, which may have a token
+        return ServerGone(f"the server answered with HTTP {error.response.status_code}")
     if isinstance(error, httpx2.HTTPError | OSError):
         return ServerGone(f"the server can't be reached: {error or type(error).__name__}")
     return ServerFailed(f"{type(error).__name__}: {error}")

@@ -136,7 +136,8 @@ class ServerConnection:
         """The open connection; waits while the server is starting. Raises ServerFailed."""
         await self._settled.wait()
         if self._link is None:
-            raise ServerFailed(self.reason or f"it is {self.state}")
+            is_closed = "the user has to sign in first" if self.state == "sign-in" else f"it is {self.state}"
+            raise ServerFailed(self.reason or is_closed)
         return self._link
 
     def is_on(self, signals: object) -> bool:
@@ -156,8 +157,12 @@ class ServerConnection:
                     return
                 was_ready = True
             except SignInNeeded as error:
+                name, why = self.server.name, f": {error}" if str(error) else ""
                 self._set("sign-in", str(error))
-                self._tell(f"The MCP server {self.server.name} isn't used: {error}.")
+                self._tell(
+                    f"The MCP server {name} needs a sign-in{why}. Sign in with /mcp login {name}, or with "
+                    f"keen-tui mcp login {name} in a shell."
+                )
                 return
             except ServerFailed as error:
                 was_ready = self._has_been_ready

@@ -10,6 +10,7 @@ from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
 from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerToolReport
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Tool
 from keen_tui.tools.mcp.names import PROMPTS, server_parts, tool_names
@@ -255,7 +256,7 @@ class SessionServers:
             name=server.name,
             state=connection.state,
             reason=connection.reason,
-            place=server.url or " ".join((server.command, *server.args)),
+            place=masked(server.place),
             origin=server.origin,
             tools=tools if connection.state == "ready" else (),
             prompts=len(connection.prompts) if connection.state == "ready" else 0,

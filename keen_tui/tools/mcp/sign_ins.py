@@ -104,11 +104,6 @@ class SignIns:
         return auth
 
 
-def sign_in_advice(server: McpServer) -> str:
-    """What the user can do about a server that wants a sign-in, as the end of a sentence."""
-    return f"sign in with keen-tui mcp login {server.name}"
-
-
 def _name(url: str) -> str:
     return f"mcp {urldefrag(url).url}"
 

@@ -27,7 +27,7 @@ from pydantic import AnyUrl, BaseModel
 
 from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
 from keen_tui.settings.added.mcp_servers import McpServer
-from keen_tui.tools.mcp.sign_ins import SignIn, SignIns, sign_in_advice
+from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
 
 PROTOCOL: Final = "2025-11-25"
 """The version of the protocol that requests for tokens name."""
@@ -84,12 +84,12 @@ class SignedRequests(httpx2.Auth):
             used = await self._renewed(used)
             response = yield _signed(request, used)
             if response.status_code == httpx2.codes.UNAUTHORIZED:
-                raise self._needed("it doesn't accept the sign-in any more")
+                raise SignInNeeded("it doesn't accept the sign-in any more")
         if response.status_code == httpx2.codes.FORBIDDEN and (
             extract_field_from_www_auth(response, "error") == "insufficient_scope"
         ):
             await self._note_scope(used, extract_field_from_www_auth(response, "scope") or "")
-            raise self._needed("it wants more rights for that")
+            raise SignInNeeded("it wants more rights for that")
 
     async def _renewed(self, used: SignIn) -> SignIn:
         """A newer sign-in than that. It isn't cut off when the request is: tokens that were renewed and not
@@ -117,7 +117,7 @@ class SignedRequests(httpx2.Auth):
             try:
                 newest = await asyncio.to_thread(self._sign_ins.get, self._server.url, anew=True)
                 if newest is None:
-                    raise self._needed("you have signed out")
+                    raise SignInNeeded("you have signed out")
                 if newest.tokens == used.tokens or _has_ended(newest):
                     newest = self._sign_in = await self._exchanged(newest)
                     await asyncio.to_thread(self._sign_ins.put, self._server.url, newest)
@@ -132,7 +132,7 @@ class SignedRequests(httpx2.Auth):
         storage = TokenStorage(sign_in)
         provider = _restored(self._server.url, storage, sign_in)
         if not provider.context.current_tokens or not provider.context.current_tokens.refresh_token:
-            raise self._needed("the sign-in has ended")
+            raise SignInNeeded("the sign-in has ended")
         # The flow asks for tokens first. What it asks for next is the request itself, which isn't sent.
         asked = httpx2.Request("GET", self._server.url, headers={"mcp-protocol-version": PROTOCOL})
         flow = provider.async_auth_flow(asked)
@@ -150,7 +150,7 @@ class SignedRequests(httpx2.Auth):
         finally:
             await flow.aclose()
         if not provider.context.current_tokens:
-            raise self._needed("the sign-in has ended")
+            raise SignInNeeded("the sign-in has ended")
         return got(storage, provider, sign_in.wanted_scope)
 
     async def _note_scope(self, used: SignIn, scope: str) -> None:
@@ -159,9 +159,6 @@ class SignedRequests(httpx2.Auth):
         if wanted and wanted != used.wanted_scope:
             self._sign_in = replace(used, wanted_scope=wanted)
             await asyncio.to_thread(self._sign_ins.put, self._server.url, self._sign_in)
-
-    def _needed(self, why: str) -> SignInNeeded:
-        return SignInNeeded(f"{why}; {sign_in_advice(self._server)}")
 
 
 def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvider:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 import sys
 import time
@@ -23,9 +24,12 @@ from keen_tui.settings.added.additions import Additions
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
-from keen_tui.tools.mcp.login import sign_in
+from keen_tui.tools.mcp.login import LoginPage, sign_in
 from keen_tui.tools.mcp.loopback import Loopback
+from keen_tui.tools.mcp.server import ServerNeeds
+from keen_tui.tools.mcp.servers import SessionServers
 from keen_tui.tools.mcp.sign_ins import SignIns
+from keen_tui.tools.sandbox.probe import no_sandbox
 from keen_tui.wiring import build_session
 from tests.support.keyrings import no_system_keyring
 from tests.support.oauth_server import SignInServer, sign_in_server
@@ -72,7 +76,7 @@ async def test_a_sign_in_in_the_browser_opens_the_server(
 ) -> None:
     assert await sign_ins.auth(place.server) is None
     assert await status(place, sign_ins) == 401
-    where = await sign_in(place.server, sign_ins, place.browser)
+    where = await sign_in(place.server, sign_ins, place.person)
     file = tmp_path / "settings" / "sign-ins.toml"
     assert where == f"{file}, which only you can read"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -83,27 +87,34 @@ async def test_a_sign_in_in_the_browser_opens_the_server(
     assert masked(f"{kept.tokens['access_token']} {kept.tokens['refresh_token']}") == "[key] [key]"
 
 
-async def test_over_ssh_the_address_is_pasted(place: SignInServer, sign_ins: SignIns) -> None:
-    shown: list[str] = []
-    pasted = 0
-
-    async def paste() -> str:
-        nonlocal pasted
-        pasted += 1
-        if pasted == 1:
-            return "http://127.0.0.1:1/callback?code=x&state=somebody-elses"
-        return f" {await place.page_after(shown[0])}\n"
-
-    await sign_in(place.server, sign_ins, shown.append, paste)
-    assert pasted == 2
-    assert await counted(place, sign_ins) == "3"
-
-
-async def test_nothing_that_is_pasted_does_not_end_it(place: SignInServer, sign_ins: SignIns) -> None:
-    async def paste() -> str:
-        raise EOFError
-
-    await sign_in(place.server, sign_ins, place.browser, paste)
+async def test_over_ssh_the_address_is_pasted_and_a_wrong_one_is_refused(
+    place: SignInServer, sign_ins: SignIns
+) -> None:
+    shown: list[LoginPage] = []
+    signing = asyncio.create_task(sign_in(place.server, sign_ins, shown.append))
+    await until(lambda: bool(shown))
+    right = await place.page_after(shown[0].url)
+    begin, _, query = right.partition("?")
+    code, state = (httpx2.URL(right).params[name] for name in ("code", "state"))
+    other_host = rf"^It must begin with {re.escape(begin)}\.$"
+    for wrong, says in (
+        ("", other_host),
+        ("notes", other_host),
+        (f"https://127.0.0.1{begin.removeprefix('http://127.0.0.1')}?{query}", other_host),
+        (f"http://127.0.0.1:1/callback?{query}", other_host),
+        (f"http://evil.example/callback?{query}", other_host),
+        (f"http://evil.example/?{right}", other_host),
+        (f"{begin}?code={code}&state=somebody-elses", "belongs to another sign-in"),
+        (f"{begin}?code={code}", "belongs to another sign-in"),
+        (f"{begin}?state={state}", "has no code"),
+        (f"{begin}?state={state}&code=", "has no code"),
+    ):
+        with pytest.raises(SessionRefused, match=says) as refused:
+            shown[0].take(wrong)
+        assert code not in str(refused.value) and state not in str(refused.value)
+    assert not signing.done()
+    shown[0].take(f" {right.removeprefix('http://')}\n")
+    await signing
     assert await counted(place, sign_ins) == "3"
 
 
@@ -112,20 +123,22 @@ async def test_a_page_that_does_not_know_the_state_changes_nothing(
 ) -> None:
     seen: list[int] = []
 
-    def browser(url: str) -> None:
-        back = httpx2.URL(url).params["redirect_uri"]
+    def person(page: LoginPage) -> None:
+        back = httpx2.URL(page.url).params["redirect_uri"]
 
         async def visit() -> None:
             async with httpx2.AsyncClient() as client:
+                state = f"state={httpx2.URL(page.url).params['state']}"
                 for target in ("?code=evil", "?code=evil&state=guess", "?error=x&state=", "x/y?code=1"):
                     seen.append((await client.get(back + target)).status_code)
+                seen.append((await client.get(f"{back}?{state}")).status_code)
                 seen.append((await client.post(back)).status_code)
-            place.browser(url)
+            place.person(page)
 
         asyncio.get_running_loop().create_task(visit()).add_done_callback(lambda done: done.result())
 
-    await sign_in(place.server, sign_ins, browser)
-    assert seen == [400, 400, 400, 404, 404]
+    await sign_in(place.server, sign_ins, person)
+    assert seen == [400, 400, 400, 404, 400, 404]
     assert await counted(place, sign_ins) == "3"
 
 
@@ -149,7 +162,7 @@ async def test_what_no_browser_sends_is_ignored(sent: bytes, caplog: pytest.LogC
         assert not (await reader.read()).startswith(b"HTTP/1.1 200")
         writer.close()
         await writer.wait_closed()
-        assert loopback.take("http://127.0.0.1/callback?state=right&code=1")
+        loopback.take(f"http://127.0.0.1:{loopback.port}/callback?state=right&code=1")
         assert (await loopback.answer())["code"] == "1"
     assert caplog.records == []
 
@@ -157,30 +170,30 @@ async def test_what_no_browser_sends_is_ignored(sent: bytes, caplog: pytest.LogC
 async def test_a_refusal_is_told_in_the_words_of_the_server(place: SignInServer, sign_ins: SignIns) -> None:
     place.accounts.refuses = True
     with pytest.raises(ServerFailed, match=r"the sign-in was refused: not today$"):
-        await sign_in(place.server, sign_ins, place.browser)
+        await sign_in(place.server, sign_ins, place.person)
     assert sign_ins.get(place.url) is None
 
 
 async def test_somebody_who_does_not_come_is_not_waited_for(place: SignInServer, sign_ins: SignIns) -> None:
     with pytest.raises(ServerFailed, match="nobody signed in within 0 minutes"):
-        await sign_in(place.server, sign_ins, lambda url: None, seconds=0.3)
+        await sign_in(place.server, sign_ins, lambda page: None, seconds=0.3)
 
 
 async def test_a_server_without_a_sign_in_says_so(sign_ins: SignIns, place: SignInServer) -> None:
     plain = replace(place.server, url=place.url.replace("/mcp", "/.well-known/oauth-authorization-server"))
     with pytest.raises(ServerFailed, match="it doesn't ask for a sign-in"):
-        await sign_in(plain, sign_ins, place.browser)
+        await sign_in(plain, sign_ins, place.person)
 
 
 async def test_a_server_that_is_not_there_is_told(sign_ins: SignIns, place: SignInServer) -> None:
     gone = replace(place.server, url="http://127.0.0.1:1/mcp")
     with pytest.raises(ServerFailed, match="can't be reached"):
-        await sign_in(gone, sign_ins, place.browser)
+        await sign_in(gone, sign_ins, place.person)
 
 
 async def test_tokens_that_end_are_renewed_in_time(place: SignInServer, sign_ins: SignIns) -> None:
     place.accounts.seconds = 20
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     before = sign_ins.get(place.url)
     place.accounts.seconds = 3600
     assert await counted(place, sign_ins) == "3"
@@ -192,7 +205,7 @@ async def test_tokens_that_end_are_renewed_in_time(place: SignInServer, sign_ins
 
 
 async def test_tokens_that_are_refused_are_renewed_once(place: SignInServer, sign_ins: SignIns) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     place.accounts.forget_access()
     assert await counted(place, sign_ins) == "3"
     assert place.accounts.renewals == 1
@@ -201,7 +214,7 @@ async def test_tokens_that_are_refused_are_renewed_once(place: SignInServer, sig
 async def test_many_requests_and_programs_renew_once(
     place: SignInServer, sign_ins: SignIns, tmp_path: Path
 ) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     other = SignIns(tmp_path / "settings")
     first, second = await sign_ins.auth(place.server), await other.auth(place.server)
     place.accounts.forget_access()
@@ -214,22 +227,22 @@ async def test_many_requests_and_programs_renew_once(
 async def test_a_sign_in_that_was_taken_back_has_to_be_made_again(
     place: SignInServer, sign_ins: SignIns
 ) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     place.accounts.forget_all()
-    with pytest.raises(SignInNeeded, match=r"the sign-in has ended; sign in with keen-tui mcp login notes"):
+    with pytest.raises(SignInNeeded, match="the sign-in has ended"):
         await status(place, sign_ins)
     assert len(place.accounts.clients) == 1, "no registration without a person"
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     assert await counted(place, sign_ins) == "3"
 
 
 async def test_a_session_that_runs_takes_a_new_sign_in_of_another_program(
     place: SignInServer, sign_ins: SignIns, tmp_path: Path
 ) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     auth = await sign_ins.auth(place.server)
     place.accounts.forget_all()
-    await sign_in(place.server, SignIns(tmp_path / "settings"), place.browser)
+    await sign_in(place.server, SignIns(tmp_path / "settings"), place.person)
     async with httpx2.AsyncClient(auth=auth) as http:
         assert (await http.get(place.url)).status_code in (400, 406)
 
@@ -237,7 +250,7 @@ async def test_a_session_that_runs_takes_a_new_sign_in_of_another_program(
 async def test_an_authorization_server_that_is_away_ends_no_sign_in(
     place: SignInServer, sign_ins: SignIns
 ) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     kept = sign_ins.get(place.url)
     assert kept and kept.metadata
     metadata = {**kept.metadata, "token_endpoint": "http://127.0.0.1:1/token"}
@@ -249,7 +262,7 @@ async def test_an_authorization_server_that_is_away_ends_no_sign_in(
 
 
 async def test_tokens_belong_to_the_address(place: SignInServer, sign_ins: SignIns) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     assert await sign_ins.auth(replace(place.server, name="other")) is not None
     assert await sign_ins.auth(replace(place.server, url=place.url + "/x")) is None
     assert await sign_ins.auth(replace(place.server, headers={"authorization": "Bearer mine"})) is None
@@ -258,7 +271,7 @@ async def test_tokens_belong_to_the_address(place: SignInServer, sign_ins: SignI
 async def test_a_damaged_entry_is_told_without_its_content(
     place: SignInServer, sign_ins: SignIns, tmp_path: Path
 ) -> None:
-    await sign_in(place.server, sign_ins, place.browser)
+    await sign_in(place.server, sign_ins, place.person)
     file = tmp_path / "settings" / "sign-ins.toml"
     file.write_text(file.read_text().replace("tokens", "takens"))
     with pytest.raises(ConfigError, match=r"is damaged\. Sign in again") as raised:
@@ -292,7 +305,7 @@ async def test_a_session_uses_the_sign_in(
         servers.start()
         await connection.settled()
         assert connection.state == "sign-in"
-        await sign_in(place.server, SignIns(tmp_path / "home"), place.browser)
+        await sign_in(place.server, SignIns(tmp_path / "home"), place.person)
         await servers.restart("notes")
         await connection.settled()
         assert servers.reports()[0].state == "ready"
@@ -300,10 +313,11 @@ async def test_a_session_uses_the_sign_in(
         with pytest.raises(ServerFailed):
             await connection.call("count", {}, lambda *_: None)
         await until(lambda: connection.state == "sign-in")
-        assert connection.reason == "the sign-in has ended; sign in with keen-tui mcp login notes"
+        assert connection.reason == "the sign-in has ended"
+        advice = "Sign in with /mcp login notes, or with keen-tui mcp login notes in a shell."
         assert told == [
-            "The MCP server notes isn't used: sign in with keen-tui mcp login notes.",
-            f"The MCP server notes isn't used: {connection.reason}.",
+            f"The MCP server notes needs a sign-in. {advice}",
+            f"The MCP server notes needs a sign-in: the sign-in has ended. {advice}",
         ]
     finally:
         await servers.close()
@@ -330,28 +344,45 @@ async def test_a_sign_in_from_a_session_starts_the_server_again(
     )
     servers = session.state.open.setup.toolbox.servers
     assert servers
-    told: list[str] = []
-    servers.tell = told.append
     service = ServerService(servers, home)
     with pytest.raises(SessionRefused, match="program is a program"):
         await service.login("program")
     with pytest.raises(SessionRefused, match="There is no MCP server nobody"):
         await service.login("nobody")
-    if sys.platform != "darwin":
-        with pytest.raises(SessionRefused, match="Run keen-tui mcp login notes in another terminal"):
-            await service.login("notes")
-    monkeypatch.setenv("DISPLAY", ":0")
     try:
-        assert "in your browser" in await service.login("notes")
+        if sys.platform != "darwin":
+            there_is_none = await service.login("notes")
+            assert (there_is_none.url[:7], there_is_none.is_in_browser) == ("http://", False)
+        monkeypatch.setenv("DISPLAY", ":0")
+        waiting = await service.login("notes")
+        if sys.platform != "darwin":
+            with pytest.raises(SessionRefused, match=r"The sign-in to notes was cancelled\.$"):
+                await there_is_none.ended()
+        assert waiting.is_in_browser
         await until(seen.exists)
-        place.browser(seen.read_text().strip())
+        assert seen.read_text().strip() == waiting.url
+        with pytest.raises(SessionRefused, match="belongs to another sign-in"):
+            waiting.paste(await place.page_after(waiting.url.replace("state=", "state=x")))
+        place.browser(waiting.url)
+        assert await waiting.ended() == "Signed in to notes. The server starts again."
         await until(lambda: servers.reports()[0].state == "ready")
-        seen.unlink()
         place.accounts.refuses = True
-        await service.login("notes")
-        await until(seen.exists)
-        place.browser(seen.read_text().strip())
-        await until(lambda: bool(told))
-        assert told == ["You aren't signed in to the MCP server notes: the sign-in was refused: not today."]
+        refused = await service.login("notes")
+        place.browser(refused.url)
+        with pytest.raises(SessionRefused) as told:
+            await refused.ended()
+        assert str(told.value) == "You aren't signed in to notes: the sign-in was refused: not today."
+        cancelled = await service.login("notes")
+        cancelled.cancel()
+        with pytest.raises(SessionRefused, match="was cancelled"):
+            await cancelled.ended()
     finally:
         await servers.close()
+
+
+async def test_a_server_without_a_page_to_sign_in_says_why(tmp_path: Path) -> None:
+    gone = McpServer(name="gone", transport="http", url="http://127.0.0.1:1/mcp")
+    needs = ServerNeeds(root=tmp_path, sandbox=no_sandbox())
+    service = ServerService(SessionServers([gone], needs, lambda: None), tmp_path)
+    with pytest.raises(SessionRefused, match=r"You aren't signed in to gone: .* can't be reached"):
+        await service.login("gone")

@@ -16,10 +16,11 @@ from keen_tui.frontends.shared.pages import (
     ServerPage,
     SessionsPage,
     SettingsPage,
+    SignInPage,
     SkillsPage,
     UsagePage,
 )
-from keen_tui.frontends.shared.port import ServersPort
+from keen_tui.frontends.shared.port import OpenSignIn, ServersPort
 from keen_tui.frontends.shared.questions import UndoQuestion
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
@@ -73,6 +74,8 @@ class WorkspacePages:
                 self._models.name_server(models, address)
             case McpPage(port, name):
                 self._servers(port, name)
+            case SignInPage(sign_in):
+                self._sign_in(sign_in)
             case _:
                 assert_never(page)
 
@@ -104,6 +107,12 @@ class WorkspacePages:
 
         view = self._view
         view.open_page(McpScreen(view.look, view.glyphs, port, name))
+
+    def _sign_in(self, sign_in: OpenSignIn) -> None:
+        from keen_tui.frontends.tui.pages.sign_in import SignInScreen  # noqa: PLC0415 - not before the first paint
+
+        view = self._view
+        view.open_page(SignInScreen(view.look, view.glyphs, sign_in), lambda said: view.say(said or ""))
 
     def _usage(self) -> None:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint

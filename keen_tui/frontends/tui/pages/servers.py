@@ -13,10 +13,11 @@ from textual.screen import Screen
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.servers import ServerReport
 from keen_tui.frontends.shared.port import ServersPort
-from keen_tui.frontends.shared.server_words import facts, state_words
+from keen_tui.frontends.shared.server_words import asking, facts, state_words
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.pages.sign_in import SignInScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
@@ -81,8 +82,17 @@ class McpRows(RowWidget):
             self._first = max(min(self._first, self._at), self._at - self._room + 1)
         seen = body[self._first : self._first + self._room]
         seen += [Text()] * (self._room - len(seen))
+        needs_sign_in = servers[self._at].state == "sign-in"
         said = cut_row(Text(clean(self.said), self.look("soft")), inner, self.glyphs.more)
-        page = [*gap, self._title(servers, inner), *gap, *seen, *gap, said, self._keys(inner)]
+        page = [
+            *gap,
+            self._title(servers, inner),
+            *gap,
+            *seen,
+            *gap,
+            said,
+            self._keys(inner, needs_sign_in=needs_sign_in),
+        ]
         return [indented(row, _EDGE) for row in page]
 
     def _title(self, servers: tuple[ServerReport, ...], width: int) -> Text:
@@ -135,18 +145,19 @@ class McpRows(RowWidget):
         rows += [Text(f"  {line}", look("dim")) for line in server.log or ("nothing yet",)]
         return [cut_row(row, width, self.glyphs.more) for row in rows]
 
-    def _keys(self, width: int) -> Text:
+    def _keys(self, width: int, *, needs_sign_in: bool) -> Text:
         arrows = f"{self.glyphs.up}{self.glyphs.down}"
         verbs = ("scroll", "") if self.opened else ("choose", "tools and log")
         keys = (
             self.key_hint(arrows, verbs[0]),
             self.key_hint("enter", verbs[1]) if verbs[1] else Text(),
+            self.key_hint(shown("page_sign_in"), "sign in") if needs_sign_in else Text(),
             self.key_hint(shown("page_restart"), "restart"),
             self.key_hint(shown("page_stop"), "stop"),
             self.key_hint("esc", "back"),
         )
-        row = self.fact(*keys)
-        return cut_row(row if row.cell_len <= width else self.fact(*keys[1:]), width, self.glyphs.more)
+        rows = (self.fact(*keys[first:]) for first in range(len(keys)))
+        return next((row for row in rows if row.cell_len <= width), Text())
 
 
 class McpScreen(Screen[None]):
@@ -161,6 +172,7 @@ class McpScreen(Screen[None]):
         Binding("home", "move(-1000000)", show=False),
         Binding("end", "move(1000000)", show=False),
         Binding("enter", "open", show=False),
+        same_key("page_sign_in", "sign_in"),
         same_key("page_restart", "restart"),
         same_key("page_stop", "stop"),
     ]
@@ -196,6 +208,21 @@ class McpScreen(Screen[None]):
             self.table.open(opened=False)
         else:
             self.dismiss(None)
+
+    def action_sign_in(self) -> None:
+        """Begin a sign-in to the chosen server."""
+        self.run_worker(self._sign_in(self.table.chosen), group="sign-in", exclusive=True)
+
+    async def _sign_in(self, name: str) -> None:
+        self.table.say(asking(name))
+        try:
+            sign_in = await self._port.login(name)
+        except KeenError as error:
+            self.table.say(str(error))
+        else:
+            self.table.say("")
+            page = SignInScreen(self.table.look, self.table.glyphs, sign_in)
+            self.app.push_screen(page, lambda said: self.table.say(said or ""))
 
     def action_restart(self) -> None:
         """Start the chosen server again."""
