@@ -11,9 +11,9 @@ from keen_tui.domain.servers import ServerReport
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineQuestion
 from keen_tui.frontends.shared.pages import McpPage
-from keen_tui.frontends.shared.port import OpenSignIn
 from keen_tui.frontends.shared.questions import Choice
 from keen_tui.frontends.shared.server_words import PASTE_WORDS, facts, page_words, state_words
+from keen_tui.frontends.shared.servers_port import OpenSignIn
 from keen_tui.text.sanitize import clean
 
 _LONGEST = 200

@@ -10,7 +10,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from keen_tui.domain.reports import Changes, ContextReport, Setting
     from keen_tui.frontends.shared.changes import ShownFile
-    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, OpenSignIn, ServersPort, SettingsPort
+    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
+    from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
 
 
 class HelpPage(Struct, frozen=True):

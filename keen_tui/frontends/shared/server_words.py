@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keen_tui.domain.servers import ServerReport
-from keen_tui.frontends.shared.port import OpenSignIn
+from keen_tui.frontends.shared.servers_port import OpenSignIn
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 

@@ -17,7 +17,7 @@ from keen_tui.settings.added.custom_commands import CustomCommand, expanded
 from keen_tui.text.labels import prompt_hint
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.shared.port import ServersPort
+    from keen_tui.frontends.shared.servers_port import ServersPort
     from keen_tui.settings.added.skills import Skill
 
 _CALL = re.compile(r"/([\w-]+(?::[\w-]+)*)(?:\s+(.*))?", re.DOTALL)

@@ -20,8 +20,8 @@ from keen_tui.frontends.shared.pages import (
     SkillsPage,
     UsagePage,
 )
-from keen_tui.frontends.shared.port import OpenSignIn, ServersPort
 from keen_tui.frontends.shared.questions import UndoQuestion
+from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
 from keen_tui.frontends.tui.commands.sessions import SessionPages

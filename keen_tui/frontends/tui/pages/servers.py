@@ -12,8 +12,8 @@ from textual.screen import Screen
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.servers import ServerReport
-from keen_tui.frontends.shared.port import ServersPort
 from keen_tui.frontends.shared.server_words import asking, facts, state_words
+from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles

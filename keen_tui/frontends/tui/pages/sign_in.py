@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.shared.port import OpenSignIn
 from keen_tui.frontends.shared.server_words import PASTE_WORDS, page_words
+from keen_tui.frontends.shared.servers_port import OpenSignIn
 from keen_tui.frontends.tui.keys.keymap import field_keys, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
