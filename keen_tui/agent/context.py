@@ -24,7 +24,7 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.images import ImageSize, image_sizes
-from keen_tui.text.labels import image_line, skill_line
+from keen_tui.text.labels import image_line, resource_line, skill_line
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -224,8 +224,8 @@ def _readable_step(step: ToolStep) -> str:
 
 
 def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pending: bool) -> str:
-    """What of the turn is not sent: its calls, and the skills that it used, where the policy does not replay
-    them."""
+    """What of the turn is not sent: its calls, and the skills and resources that it used, where the policy
+    does not replay them."""
     turn = parts[0].turn
     if kind != "turn" or is_pending or any(isinstance(part, PastStep) for part in parts):
         return ""
@@ -233,22 +233,25 @@ def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pendin
     total = sum(_result_bytes(result) for result in calls)
     plural = "s and their results" if len(calls) > 1 else " and its result"
     named = f"{len(calls)} call{plural}, {total / 1000:.1f} kB" if calls else ""
-    skills = _called_skills(past, parts, are_sent=False)
-    return ", ".join(filter(None, (named, _recalled(_results(past, turn)), *skills)))
+    attached = _attached(past, parts, are_sent=False)
+    return ", ".join(filter(None, (named, _recalled(_results(past, turn)), *attached)))
 
 
-def _called_skills(past: Past, parts: Sequence[Part], *, are_sent: bool) -> list[str]:
-    """The skills that the user called in the turn, whose text is sent or isn't: `skill pdf, 4.2 kB`."""
+def _attached(past: Past, parts: Sequence[Part], *, are_sent: bool) -> list[str]:
+    """The skills and resources that the user named in the turn, whose text is sent or isn't:
+    `skill pdf, 4.2 kB`."""
     said = "\n".join(part.text for part in parts if isinstance(part, UserText))
-    called = (each.skill for each in past.messages if each.turn == parts[0].turn and each.skill)
-    return [skill_line(skill) for skill in called if (skill.text in said) is are_sent]
+    messages = [each for each in past.messages if each.turn == parts[0].turn]
+    skills = ((each.skill.text, skill_line(each.skill)) for each in messages if each.skill)
+    resources = ((one.text, resource_line(one)) for each in messages for one in each.resources)
+    return [line for text, line in (*skills, *resources) if (text in said) is are_sent]
 
 
 def _includes(parts: Sequence[Part], past: Past) -> str:
     """What the sent results include: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
     turn = parts[0].turn
     if not any(isinstance(part, PastStep | NativeTrace) for part in parts):
-        return ", ".join(_called_skills(past, parts, are_sent=True))
+        return ", ".join(_attached(past, parts, are_sent=True))
     results = _results(past, turn)
     files = (file for _, result in results for file in result.instructions)
     named = (f"{file.name} ({size(file.bytes)})" for file in files)

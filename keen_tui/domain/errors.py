@@ -100,6 +100,10 @@ class ImageRefused(KeenError):
     """An image can't be sent with a message. The text says which and why."""
 
 
+class ResourceRefused(KeenError):
+    """A resource of an MCP server can't be sent with a message. The text says which and why."""
+
+
 class ToolFailure(KeenError):
     """A tool can't do what it was asked. The text is the error result that the model reads."""
 

@@ -17,6 +17,7 @@ from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import Display
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.messages import (
+    AttachedResource,
     CalledSkill,
     Image,
     StopReason,
@@ -330,6 +331,14 @@ class SkillCalled(Stored, frozen=True, kw_only=True):
     skill: CalledSkill
 
 
+class ResourcesAttached(Stored, frozen=True, kw_only=True):
+    """The resources of MCP servers that the turn's newest message names were read, and belong to it from now
+    on."""
+
+    turn: int
+    resources: tuple[AttachedResource, ...]
+
+
 class ContextAdded(Stored, frozen=True, kw_only=True):
     """A hook added `text` to the newest message of the user in that turn, for this turn only."""
 
@@ -507,6 +516,7 @@ TurnEvent = (
     | Steered
     | ImagesAttached
     | SkillCalled
+    | ResourcesAttached
     | ContextAdded
     | HookRunning
     | EndEvent
@@ -557,10 +567,13 @@ def as_record(event: Event) -> dict[str, Any]:
 
 
 def as_told(event: Event) -> dict[str, Any]:
-    """The event as a JSON object for the reader of a turn: images and skills by name only."""
+    """The event as a JSON object for the reader of a turn: images, skills and resources by name only."""
     if isinstance(event, SkillCalled):
         named = {"name": event.skill.name, "bytes": event.skill.bytes}
         return {"type": event_type(SkillCalled), "turn": event.turn, "skill": named}
+    if isinstance(event, ResourcesAttached):
+        read = [{"server": each.server, "uri": each.uri, "bytes": each.bytes} for each in event.resources]
+        return {"type": event_type(ResourcesAttached), "turn": event.turn, "resources": read}
     if isinstance(event, ImagesAttached):
         names = [image.name for image in event.images]
         return {"type": event_type(ImagesAttached), "turn": event.turn, "images": names}

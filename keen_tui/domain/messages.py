@@ -152,12 +152,29 @@ class Image(Struct, frozen=True, kw_only=True):
     content: bytes
 
 
+class AttachedResource(Struct, frozen=True, kw_only=True):
+    """A resource of an MCP server that a message names, as it was read. `text` is what the model is given of
+    it, and `images` those in it; `bytes` are those of its whole content."""
+
+    server: str
+    uri: str
+    text: str
+    bytes: int
+    images: tuple[Image, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As the message names it: `github:issues://12`."""
+        return f"{self.server}:{self.uri}"
+
+
 class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
     `ran` are the commands that the user ran before sending `text`, `images` are those that the text names,
-    `skill` is the one that it calls, `context` is what hooks added to it; they are set only on user messages.
-    Requests carry the last two only until the turn is done.
+    `skill` is the one that it calls, `resources` are those of MCP servers that it names, `context` is what
+    hooks added to it; they are set only on user messages. Requests carry the last three only until the turn
+    is done.
 
     `memory` is set only on assistant messages; None if the turn left nothing to remember. `raw` is the text
     as the model wrote it, if the `in-band` policy took a block out of it. `by_program` marks text that no
@@ -173,6 +190,7 @@ class Message(Struct, frozen=True, kw_only=True):
     ran: tuple[CommandRun, ...] = ()
     images: tuple[Image, ...] = ()
     skill: CalledSkill | None = None
+    resources: tuple[AttachedResource, ...] = ()
     context: str = ""
 
 

@@ -36,6 +36,13 @@ class ServerPrompt(Struct, frozen=True, kw_only=True):
     arguments: tuple[PromptArgument, ...] = ()
 
 
+class ServerResource(Struct, frozen=True, kw_only=True):
+    """A resource that a server lists. `title` says what it is, "" for nothing."""
+
+    uri: str
+    title: str = ""
+
+
 class ServerReport(Struct, frozen=True, kw_only=True):
     """A server. `reason` says why it isn't ready, as the end of a sentence. `place` is its command or address
     as it is configured, without the values of variables. `log` are the last lines that it wrote, oldest

@@ -15,6 +15,7 @@ from keen_tui.domain.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
+    ResourcesAttached,
     ShellFinished,
     SkillCalled,
     Steered,
@@ -73,6 +74,7 @@ ExportedItem = (
     | Steered
     | ImagesAttached
     | SkillCalled
+    | ResourcesAttached
     | HostContacted
     | WebSearched
     | Compacted

@@ -31,6 +31,7 @@ from keen_tui.domain.events import (
     QuestionAsked,
     QueueChanged,
     ReasoningDelta,
+    ResourcesAttached,
     RetryScheduled,
     SandboxFound,
     SessionOpened,
@@ -116,7 +117,9 @@ class _Folding:
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
-            case Steered() | ImagesAttached() | SkillCalled() | HostContacted() | WebSearched():
+            case Steered() | ImagesAttached() | SkillCalled() | ResourcesAttached():
+                self._turn(event.turn).items.append(event)
+            case HostContacted() | WebSearched():
                 self._turn(event.turn).items.append(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._end(event)

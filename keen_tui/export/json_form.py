@@ -19,7 +19,8 @@
   `turn_error`, `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
   that the user ran), `model_changed` and `policy_changed` with the fields that
   `--output stream-json` prints; the two last belong to no turn. `images_attached` names its `images`,
-  and `skill_called` the skill that the message before it calls.
+  `skill_called` the skill that the message before it calls, and `resources_attached` the `resources` of MCP
+  servers that it names, each with `server`, `uri` and `bytes`.
 
 Characters that can't be seen stand as `\\u` escapes: the text is safe to print and nothing is lost.
 """

@@ -14,6 +14,7 @@ from keen_tui.domain.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
+    ResourcesAttached,
     SkillCalled,
     TurnAbandoned,
     TurnDone,
@@ -31,6 +32,7 @@ from keen_tui.text.labels import (
     contact_line,
     image_line,
     not_done_words,
+    resource_line,
     search_line,
     skill_line,
     unknown_call,
@@ -145,6 +147,7 @@ def aside(
     | HostContacted
     | ImagesAttached
     | SkillCalled
+    | ResourcesAttached
     | WebSearched
     | Compacted
     | TurnUndone
@@ -163,6 +166,8 @@ def aside(
             return "; ".join(map(image_line, event.images))
         case SkillCalled():
             return f"with the {skill_line(event.skill)}"
+        case ResourcesAttached():
+            return "; ".join(map(resource_line, event.resources))
         case Compacted():
             sizes = f"{size(event.bytes_before)} → {size(event.bytes_after)}"
             return f"{counted(event.turns, 'turn')} summarised, {sizes}"

@@ -19,6 +19,7 @@ from keen_tui.domain.events import (
     ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
+    ResourcesAttached,
     ShellFinished,
     SkillCalled,
     Steered,
@@ -143,6 +144,8 @@ class Conversation:
                 self._attach(event.turn, images=event.images)
             case SkillCalled():
                 self._attach(event.turn, skill=event.skill)
+            case ResourcesAttached():
+                self._attach(event.turn, resources=event.resources)
             case ContextAdded():
                 self._attach(event.turn, context=event.text)
             case TurnDone():

@@ -19,7 +19,7 @@ from keen_tui.memory.rendering import render_user
 
 
 class UserText(Struct, frozen=True):
-    """`images` are in the order in which the text names them."""
+    """`images` are those that the text names, in that order, followed by those of resources."""
 
     text: str
     turn: int = 0
@@ -54,7 +54,8 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
     Each trace follows the user message of its turn (turn.md rule 1), and so do the steps of a finished turn
     if the policy replays them. Adjacent texts of one role are joined, as the chat templates of many local
     models require; an assistant message that is empty after rendering is left out. The text of a skill that
-    a message calls is sent until that is answered, unless the policy carries it.
+    a message calls, and the resources that it names, are sent until that is answered, unless the policy
+    carries them.
     """
     parts: list[Part] = []
     _project_on(parts, past, 0, len(past.messages), _by_turn(traces), policy)
@@ -146,7 +147,13 @@ def _add_reply(parts: list[Part], message: Message, text: str) -> None:
 
 def _add_user_text(parts: list[Part], message: Message, *, whole: bool) -> None:
     last, text = parts[-1] if parts else None, render_user(message, whole=whole)
+    images = sent_images(message) if whole else message.images
     if isinstance(last, UserText):
-        parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn, last.images + message.images)
+        parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn, last.images + images)
     else:
-        parts.append(UserText(text, message.turn, message.images))
+        parts.append(UserText(text, message.turn, images))
+
+
+def sent_images(message: Message) -> tuple[Image, ...]:
+    """The images that go with a message until its turn is done: its own and those of its resources."""
+    return (*message.images, *(image for each in message.resources for image in each.images))

@@ -9,7 +9,7 @@ from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete, WebSearched
-from keen_tui.domain.messages import CalledSkill, Image, ToolResult, UnknownCall
+from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, ToolResult, UnknownCall
 from keen_tui.domain.servers import ServerPrompt
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
@@ -150,6 +150,11 @@ def page_line(page: PageDisplay) -> str:
 def skill_line(skill: CalledSkill) -> str:
     """What is said of a skill that a message calls: `skill pdf, 4.2 kB`."""
     return f"skill {clean(skill.name)}, {size(skill.bytes) if skill.bytes else 'not read'}"
+
+
+def resource_line(resource: AttachedResource) -> str:
+    """What is said of a resource that a message names: `resource github:issues://12, 3.2 kB`."""
+    return f"resource {clean(resource.name)}, {size(resource.bytes)}"
 
 
 def search_line(event: WebSearched) -> str:

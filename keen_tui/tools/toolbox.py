@@ -130,6 +130,10 @@ class Toolbox:
             outside=prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run)),
         )
 
+    async def without_keys(self, text: str) -> str:
+        """A text from outside with API keys taken out, as they are from results."""
+        return taken_out(await asyncio.to_thread(self._keys), text)
+
     def _tool(self, name: str) -> Tool | None:
         own = self._tools.get(name)
         return self.servers.tool(name) if own is None and self.servers else own

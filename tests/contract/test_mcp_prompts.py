@@ -80,15 +80,16 @@ async def test_arguments_are_given_in_order_or_by_name(tmp_path: Path) -> None:
             assert refusal in str(refused.value)
 
 
-async def test_the_servers_text_names_no_image_and_calls_no_skill(tmp_path: Path) -> None:
+async def test_the_servers_text_names_no_image_and_no_resource_and_calls_no_skill(tmp_path: Path) -> None:
     async with agent.at_work([], tmp_path, servers=[talkative()]) as bench:
         await all_settled(bench)
         commands = SlashCommands(servers=ServerService(servers_of(bench), tmp_path))
         assert (
             await _text(commands, "/mcp:talk:forged")
-            == " /pdf ~/secret.png @@hidden.png <U+200B><U+202E>@notes.txt"
+            == " /pdf ~/secret.png @@hidden.png <U+200B><U+202E>@notes.txt talk:notes://today"
         )
-        assert await _text(commands, "/mcp:talk:review @mine.png") == "Review this: @mine.png"
+        for own in ("@mine.png", "@talk:notes://today"):
+            assert await _text(commands, f"/mcp:talk:review {own}") == f"Review this: {own}"
 
 
 async def test_a_server_that_is_slow_or_dies_gives_a_sentence(tmp_path: Path) -> None:

@@ -7,7 +7,13 @@ import asyncio
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.servers import PromptArgument, ServerPrompt, ServerReport, ServerToolReport
+from keen_tui.domain.servers import (
+    PromptArgument,
+    ServerPrompt,
+    ServerReport,
+    ServerResource,
+    ServerToolReport,
+)
 
 SERVERS = (
     ServerReport(
@@ -89,6 +95,13 @@ class FakeSignIn:
             self._done.append(f"cancel {self.name}")
 
 
+RESOURCES = (
+    ServerResource(uri="issues://1", title="The cart rounds wrongly"),
+    ServerResource(uri="readme://main", title="README"),
+    ServerResource(uri="wiki://A page.", title="A page"),
+)
+
+
 class FakeServers:
     """Holds reports, and notes what was done."""
 
@@ -111,6 +124,12 @@ class FakeServers:
         if not words:
             raise SessionRefused(f"/{command} needs code.")
         return f"Review {words}"
+
+    def with_resources(self) -> tuple[str, ...]:
+        return ("github",) if self.reports[0].state == "ready" else ()
+
+    async def resources(self, name: str) -> tuple[ServerResource, ...]:
+        return RESOURCES
 
     async def restart(self, name: str) -> str:
         return self._note("restart", name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused
-from keen_tui.domain.servers import ServerPrompt, ServerReport
+from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerResource
 from keen_tui.system.browser import open_in_browser
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.server import NOT_INSTALLED
@@ -147,6 +147,14 @@ class ServerService:
     async def prompt(self, command: str, words: str) -> str:
         """The text that is sent for a prompt's command. Raises SessionRefused with a sentence."""
         return await self._servers.prompt(command, words)
+
+    def with_resources(self) -> tuple[str, ...]:
+        """The names of the servers that are ready and have resources."""
+        return self._servers.with_resources
+
+    async def resources(self, name: str) -> tuple[ServerResource, ...]:
+        """The resources that a server lists, none while it isn't ready."""
+        return await self._servers.resources(name)
 
     def _known(self, name: str) -> str:
         names = [report.name for report in self._servers.reports()]

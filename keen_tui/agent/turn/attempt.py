@@ -11,6 +11,7 @@ from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.hooks.in_turn import add_context
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import images_of, publish_images
+from keen_tui.agent.turn.attachments.resources import publish_resources, resources_of
 from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.loop import broken_by_bug, run_turn
 from keen_tui.agent.turn.settle import Broken, Ending
@@ -27,8 +28,8 @@ async def run_attempt(
     most_tokens: float,
     window: int | None,
 ) -> Ending:
-    """Attach images and skills, make room in the context window, and run the turn to its end. Never raises:
-    cancelling the task ends it as interrupted.
+    """Attach what the message names, make room in the context window, and run the turn to its end. Never
+    raises: cancelling the task ends it as interrupted.
 
     Args:
         conversation: the session's; what is published here enters it.
@@ -78,15 +79,21 @@ async def _take_server_tools(turn: ActiveTurn, setup: TurnSetup, window_bytes: f
 
 
 async def _attach(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:
-    """Read the skill that the message calls and the images that it names, and those of earlier messages whose
-    turns ended before they were read. What was read once isn't read again."""
+    """Read the skill that the message calls, and the images and resources that it names, and those of earlier
+    messages whose turns ended before they were read. What was read once isn't read again."""
     traced = {trace.turn for trace in turn.traces}
     for message in conversation.unanswered:
-        is_read = message.skill is not None and message.skill.bytes
-        if not is_read and message.turn not in traced:
+        if message.turn in traced:
+            continue
+        images = message.images
+        if not (message.skill and message.skill.bytes):
             publish_skill(message.turn, await called_skill(message.text, setup), setup)
-        if not message.images and message.turn not in traced:
-            publish_images(message.turn, await images_of(message.text, setup), setup)
+        if not images:
+            read = await images_of(message.text, setup)
+            publish_images(message.turn, read, setup)
+            images = read.images
+        if not message.resources:
+            publish_resources(message.turn, await resources_of(message.text, images, setup), setup)
     turn.recorder.record(facts_of_calls(conversation.unanswered))
     turn.past = conversation.past
 

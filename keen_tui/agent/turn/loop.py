@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from keen_tui.agent.hooks.in_turn import add_context, admitted
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import ReadImages, images_of, publish_images
+from keen_tui.agent.turn.attachments.resources import ReadResources, publish_resources, resources_of
 from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
 from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
@@ -35,7 +36,7 @@ from keen_tui.domain.events import (
     WebSearched,
 )
 from keen_tui.domain.messages import Message, StepReply, ToolCall, ToolResult
-from keen_tui.memory.projection import UserText
+from keen_tui.memory.projection import UserText, sent_images
 from keen_tui.memory.rendering import fenced, render_user
 from keen_tui.memory.unfinished import ended_midway
 from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
@@ -245,32 +246,37 @@ async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
 
 async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
-    """Add the user's steering messages, with their skills and images, after the tool results (turn.md rule
-    15). If this is interrupted, the text is added all the same, unless a hook has yet to be asked."""
+    """Add the user's steering messages, with their skills, images and resources, after the tool results
+    (turn.md rule 15). If this is interrupted, the text is added all the same, unless a hook has yet to be
+    asked."""
     texts = deque(setup.steered())
     if not texts:
         return
     messages: list[Message] = []
-    read = [ReadImages()] * len(texts)
+    images, resources = [ReadImages()] * len(texts), [ReadResources()] * len(texts)
     try:
         while texts:
             messages += await admitted(Message(role="user", text=texts[0], turn=turn.turn), setup)
             texts.popleft()
         for place, message in enumerate(messages):
-            messages[place] = replace(message, skill=await called_skill(message.text, setup))
-            read[place] = await images_of(message.text, setup)
+            message = messages[place] = replace(message, skill=await called_skill(message.text, setup))
+            images[place] = read = await images_of(message.text, setup)
+            message = messages[place] = replace(message, images=read.images)
+            resources[place] = found = await resources_of(message.text, read.images, setup)
+            messages[place] = replace(message, resources=found.resources)
     finally:
         setup.steer_later(texts)
-        images = tuple(chain.from_iterable(each.images for each in read))
+        sent = tuple(chain.from_iterable(map(sent_images, messages)))
         said = "\n\n".join(render_user(message, whole=True) for message in messages)
         if said:
-            turn.trace.extend(setup.provider.native(UserText(said, turn.turn, images)))
+            turn.trace.extend(setup.provider.native(UserText(said, turn.turn, sent)))
         turn.recorder.record(facts_of_calls(messages))
-        for message, found in zip(messages, read, strict=False):
+        for message, read, found in zip(messages, images, resources, strict=False):
             setup.publish(Steered(turn=turn.turn, step=turn.step, text=message.text))
             add_context(turn.turn, message.context, setup)
             publish_skill(turn.turn, message.skill, setup)
-            publish_images(turn.turn, found, setup)
+            publish_images(turn.turn, read, setup)
+            publish_resources(turn.turn, found, setup)
         _keep(turn, setup)
 
 

@@ -28,6 +28,7 @@ from keen_tui.domain.events import (
     QuestionAsked,
     QueueChanged,
     ReasoningDelta,
+    ResourcesAttached,
     RetryScheduled,
     SandboxFound,
     SessionEvent,
@@ -66,7 +67,7 @@ from keen_tui.frontends.line.sentences import (
     turn_ends,
 )
 from keen_tui.frontends.line.streaming import LineStream, Reading
-from keen_tui.text.labels import MODES, contact_line, search_line, skill_line
+from keen_tui.text.labels import MODES, contact_line, resource_line, search_line, skill_line
 from keen_tui.text.units import counted
 
 _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
@@ -125,6 +126,8 @@ class Narrator:
                 say(f"With {counted(len(event.images), 'image')}: {names}.")
             case SkillCalled():
                 say(f"With the {skill_line(event.skill)}.")
+            case ResourcesAttached():
+                self._printer.read([f"With the {resource_line(each)}." for each in event.resources])
             case Steered():
                 say(f"Sent to the running turn: {event.text}")
             case TurnDone() | TurnIncomplete() | TurnError():

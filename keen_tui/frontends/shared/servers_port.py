@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from keen_tui.domain.servers import ServerPrompt, ServerReport
+from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerResource
 
 
 class OpenSignIn(Protocol):
@@ -59,3 +59,9 @@ class ServersPort(Protocol):
 
     async def prompt(self, command: str, words: str) -> str:
         """The text that is sent for a prompt's command. Raises SessionRefused with a sentence."""
+
+    def with_resources(self) -> tuple[str, ...]:
+        """The names of the servers that are ready and have resources. Cheap: asked for every letter."""
+
+    async def resources(self, name: str) -> tuple[ServerResource, ...]:
+        """The resources that a server lists, in its order; none while it isn't ready. Never raises."""

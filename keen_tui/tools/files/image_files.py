@@ -53,9 +53,17 @@ _DAMAGE: Final = (
 """The exceptions of decoders for damaged files; they depend on the damage."""
 
 
+def named_paths(text: str) -> Iterator[str]:
+    """What stands after each @ in the text: paths, and names of resources."""
+    for found in _NAMED.finditer(text):
+        before = text[found.start() - 1 : found.start()]
+        if not before or before.isspace() or before in _BEFORE_NAMES:
+            yield found[1] or found[2].rstrip(_BEHIND_WORDS)
+
+
 def named_images(text: str) -> tuple[str, ...]:
     """The paths after an @ in the text that end like image files, each once, in order."""
-    return tuple(dict.fromkeys(path for path in _named_paths(text) if path.lower().endswith(IMAGE_SUFFIXES)))
+    return tuple(dict.fromkeys(path for path in named_paths(text) if path.lower().endswith(IMAGE_SUFFIXES)))
 
 
 def read_image(workspace: Path, name: str) -> Image:
@@ -116,13 +124,6 @@ def without_extras(content: bytes) -> bytes:
             kept.append(content[place:end])
         place = end
     return b"".join(kept)
-
-
-def _named_paths(text: str) -> Iterator[str]:
-    for found in _NAMED.finditer(text):
-        before = text[found.start() - 1 : found.start()]
-        if not before or before.isspace() or before in _BEFORE_NAMES:
-            yield found[1] or found[2].rstrip(_BEHIND_WORDS)
 
 
 def _usable(picture: Picture, content: bytes, name: str) -> Image:

@@ -37,7 +37,7 @@ class Ears(Protocol):
         """Keep a line for its log. `is_message`: the server sent it as a log message."""
 
     def lists_changed(self) -> None:
-        """Its list of tools or prompts has changed."""
+        """Its list of tools, prompts or resources has changed."""
 
     def ended(self, reason: str) -> None:
         """Its program ended, for that reason."""

@@ -1,5 +1,5 @@
 """The names of what servers offer: their tools for the model, `mcp__server__tool`, and their prompts for the
-person, `mcp:server:prompt`. Pure."""
+person, `mcp:server:prompt`; and their words in one line. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
+from keen_tui.text.disguise import without_hidden
 from keen_tui.text.labels import SERVER_TOOLS
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import first_line
 
 LONGEST: Final = 64
 """The most characters of a tool's name that all APIs take."""
 
 PROMPTS: Final = "mcp:"
 """How the slash commands of servers' prompts begin."""
+
+LONGEST_LINE: Final = 200
+"""The most characters of a server's words in one line."""
 
 _LONGEST_SERVER: Final = 24
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
@@ -66,6 +72,11 @@ def told_apart(name: str) -> tuple[str, str]:
     """The server's part and the tool's part of a full name."""
     server, _, tool = name.removeprefix(SERVER_TOOLS).partition("__")
     return server, tool
+
+
+def shown_line(text: object) -> str:
+    """The first line of what a server says, short and safe to show."""
+    return without_hidden(clean(first_line(str(text).strip())))[0][:LONGEST_LINE]
 
 
 def _marked(part: str, name: str, room: int) -> str:

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.servers import PromptArgument, ServerPrompt
 from keen_tui.settings.added.custom_commands import split_words
-from keen_tui.text.disguise import without_hidden
 from keen_tui.text.labels import prompt_hint
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, first_line
-from keen_tui.tools.files.image_files import named_images
-from keen_tui.tools.mcp.names import prompt_names
+from keen_tui.text.units import counted
+from keen_tui.tools.files.image_files import named_images, named_paths
+from keen_tui.tools.mcp.names import LONGEST_LINE, prompt_names, shown_line
+from keen_tui.tools.mcp.resources import MOST_SECONDS, resource_named
 from keen_tui.tools.mcp.results import NewFile, prompt_text
 from keen_tui.tools.mcp.server import ServerConnection
 
 MOST_PROMPTS: Final = 200
 """The most prompts of a server that are offered."""
-
-MOST_SECONDS: Final = 30.0
-"""The longest that a server may take to fill in a prompt."""
-
-_MOST_LETTERS: Final = 200
 
 
 def server_prompts(part: str, listed: tuple[Mapping[str, Any], ...]) -> tuple[ServerPrompt, ...]:
@@ -36,7 +31,7 @@ def server_prompts(part: str, listed: tuple[Mapping[str, Any], ...]) -> tuple[Se
         ServerPrompt(
             command=command,
             name=name,
-            description=_line(by_name[name].get("description") or by_name[name].get("title") or ""),
+            description=shown_line(by_name[name].get("description") or by_name[name].get("title") or ""),
             arguments=tuple(
                 PromptArgument(name=str(each["name"]), is_required=each.get("required") is True)
                 for each in by_name[name].get("arguments") or ()
@@ -69,15 +64,20 @@ def filled_in(prompt: ServerPrompt, words: str) -> dict[str, str]:
         raise SessionRefused(f"/{prompt.command} {takes}.{quotes}")
     given |= dict(zip(places, in_order, strict=False))
     if missing := [name for name, each in by_name.items() if each.is_required and not given.get(name)]:
-        what = ", ".join(clean(name)[:_MOST_LETTERS] for name in missing)
+        what = ", ".join(clean(name)[:LONGEST_LINE] for name in missing)
         raise SessionRefused(f"/{prompt.command} needs {what}. Write /{prompt.command} {prompt_hint(prompt)}")
     return given
 
 
 async def text_of_prompt(
-    connection: ServerConnection, prompt: ServerPrompt, words: str, new_file: NewFile
+    connection: ServerConnection,
+    prompt: ServerPrompt,
+    words: str,
+    new_file: NewFile,
+    servers: Collection[str],
 ) -> str:
-    """The text that is sent for the prompt. It names no image that `words` don't name, and calls no skill.
+    """The text that is sent for the prompt. It names no image, and no resource of one of the `servers`, that
+    `words` don't name, and calls no skill.
 
     Raises:
         SessionRefused: the words don't fit, or the server gives no text.
@@ -91,19 +91,21 @@ async def text_of_prompt(
     except TimeoutError:
         raise SessionRefused(f"The MCP server {server} didn't answer in {seconds:g} seconds.") from None
     except ServerFailed as error:
-        why = clean(str(error))[:_MOST_LETTERS].rstrip(".")
+        why = clean(str(error))[:LONGEST_LINE].rstrip(".")
         raise SessionRefused(f"The MCP server {server} didn't fill in the prompt: {why}.") from error
     text = await asyncio.to_thread(prompt_text, result, new_file)
     text = clean(text, newlines=True, tabs=True).strip()
     if not text:
         raise SessionRefused(f"The MCP server {server} returned a prompt without text.")
-    text = _without_images(text, named_images(words))
+    text = _without_names(text, words, servers)
     return f" {text}" if text.startswith("/") else text
 
 
-def _without_images(text: str, named: tuple[str, ...]) -> str:
-    """The text without the sign before the images that it names, but for those that the person named."""
-    while others := [path for path in named_images(text) if path not in named]:
+def _without_names(text: str, words: str, servers: Collection[str]) -> str:
+    """The text without the sign before the images and resources that it names, but for those that the person
+    named."""
+    own = _attached(words, servers)
+    while others := [path for path in _attached(text, servers) if path not in own]:
         shorter = text
         for path in others:
             shorter = re.sub(f'@("?){re.escape(path)}', lambda found: found[0][1:], shorter)
@@ -113,5 +115,7 @@ def _without_images(text: str, named: tuple[str, ...]) -> str:
     return text
 
 
-def _line(text: object) -> str:
-    return without_hidden(clean(first_line(str(text).strip())))[0][:_MOST_LETTERS]
+def _attached(text: str, servers: Collection[str]) -> tuple[str, ...]:
+    """The names in the text that something would be attached for."""
+    resources = (path for path in named_paths(text) if resource_named(path, servers))
+    return (*named_images(text), *resources)

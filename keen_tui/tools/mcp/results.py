@@ -117,7 +117,7 @@ class _Parts:
 
     def _add_image(self, block: Mapping[str, Any]) -> None:
         kind = str(block.get("mimeType", ""))
-        content = _decoded(block.get("data"))
+        content = decoded(block.get("data"))
         name = self._add_file(block.get("data"), kind, "image")
         if content and len(self.images) < MOST_IMAGES:
             try:
@@ -136,7 +136,7 @@ class _Parts:
 
     def _add_file(self, data: object, kind: str, what: str) -> str:
         """Keep base64 data in a file and say where. Returns its name, "" for none."""
-        content = _decoded(data)
+        content = decoded(data)
         if content is None:
             self._say(f"[{what} that can't be decoded]")
             return ""
@@ -144,12 +144,6 @@ class _Parts:
         path = _kept(content, kind, self._new_file)
         self._say(f"[{words}; it is in {path}]" if path else f"[{words}]")
         return str(path) if path else ""
-
-
-def resource_text(result: Mapping[str, Any], new_file: NewFile) -> str:
-    """The content of a resource that was read, as text. Blocks."""
-    blocks = [{"type": "resource", "resource": each} for each in result.get("contents") or ()]
-    return server_result({"content": blocks}, new_file).text
 
 
 def prompt_text(result: Mapping[str, Any], new_file: NewFile) -> str:
@@ -175,7 +169,8 @@ def _link(block: Mapping[str, Any]) -> str:
     return f"[resource {block.get('uri', '')}] {': '.join(map(str, words))}".rstrip()
 
 
-def _decoded(data: object) -> bytes | None:
+def decoded(data: object) -> bytes | None:
+    """The bytes of base64 data; None if it isn't any."""
     with suppress(binascii.Error, ValueError):
         return base64.b64decode(data, validate=True) if isinstance(data, str) else None
     return None

@@ -100,10 +100,12 @@ class SdkLink:
             return _plain(await self._client.read_resource(uri))
 
     async def changes(self, tell: Callable[[], None]) -> None:
-        """Listen for changes of the list of tools, as newer servers announce them, until the connection ends.
+        """Listen for changes of the lists, as newer servers announce them, until the connection ends.
         Returns at once for servers that send notifications anyway."""
         with suppress(Exception):
-            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as changes:
+            async with self._client.listen(
+                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+            ) as changes:
                 async for _ in changes:
                     tell()
 
@@ -163,7 +165,11 @@ def _client(
 
     async def heard(message: IncomingMessage) -> None:
         match message:
-            case types.ToolListChangedNotification() | types.PromptListChangedNotification():
+            case (
+                types.ToolListChangedNotification()
+                | types.PromptListChangedNotification()
+                | types.ResourceListChangedNotification()
+            ):
                 ears.lists_changed()
             case Exception():
                 ears.log(f"unreadable message: {message}")

@@ -6,10 +6,10 @@ import asyncio
 import importlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -35,6 +35,7 @@ _END_SECONDS: Final = 1.0
 _RESTARTS: Final = 1
 
 _Signal = Literal["stop", "gone", "lists"]
+_Answer = TypeVar("_Answer")
 
 
 class ServerNeeds(Struct, frozen=True, kw_only=True):
@@ -114,23 +115,19 @@ class ServerConnection:
         Raises:
             ServerFailed: the end of a sentence. ServerGone: it died while the call ran.
         """
-        link = await self.link()
-        try:
-            return await link.call(tool, arguments, on_progress)
-        except ServerGone as error:
-            if link is self._link:
-                self._note_gone(str(error))
-            raise
+        return await self._asked(lambda link: link.call(tool, arguments, on_progress))
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
         """A prompt with its arguments filled in; waits while the server is starting. Raises as `call`."""
-        link = await self.link()
-        try:
-            return await link.prompt(name, arguments)
-        except ServerGone as error:
-            if link is self._link:
-                self._note_gone(str(error))
-            raise
+        return await self._asked(lambda link: link.prompt(name, arguments))
+
+    async def resources(self) -> list[dict[str, Any]]:
+        """All resources that it lists now; waits while the server is starting. Raises as `call`."""
+        return await self._asked(lambda link: link.resources())
+
+    async def resource(self, uri: str) -> dict[str, Any]:
+        """The content of a resource; waits while the server is starting. Raises as `call`."""
+        return await self._asked(lambda link: link.resource(uri))
 
     async def link(self) -> ServerLink:
         """The open connection; waits while the server is starting. Raises ServerFailed."""
@@ -139,6 +136,15 @@ class ServerConnection:
             is_closed = "the user has to sign in first" if self.state == "sign-in" else f"it is {self.state}"
             raise ServerFailed(self.reason or is_closed)
         return self._link
+
+    async def _asked(self, ask: Callable[[ServerLink], Awaitable[_Answer]]) -> _Answer:
+        link = await self.link()
+        try:
+            return await ask(link)
+        except ServerGone as error:
+            if link is self._link:
+                self._note_gone(str(error))
+            raise
 
     def is_on(self, signals: object) -> bool:
         """Whether these are the signals of the newest connection."""

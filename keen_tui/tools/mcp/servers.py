@@ -8,13 +8,21 @@ from typing import Final
 
 from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
-from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerToolReport
+from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerResource, ServerToolReport
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Tool
 from keen_tui.tools.mcp.names import PROMPTS, server_parts, tool_names
 from keen_tui.tools.mcp.prompts import server_prompts, text_of_prompt
+from keen_tui.tools.mcp.resources import (
+    ResourceContent,
+    ResourceLists,
+    ResourceName,
+    content_of_resource,
+    resource_named,
+    resources_named,
+)
 from keen_tui.tools.mcp.results import NewFile
 from keen_tui.tools.mcp.schemas import SchemaRefused
 from keen_tui.tools.mcp.search import MOST_SHARE, ToolSearch, names_in
@@ -52,6 +60,7 @@ class SessionServers:
             for server in servers
         }
         self._parts = server_parts(self._connections)
+        self._resources = ResourceLists()
         self._offered: dict[str, dict[str, ServerTool]] = {}
         self._all: dict[str, ServerTool] = {}
         self._found: dict[str, None] = {}
@@ -122,6 +131,20 @@ class SessionServers:
                 self._offered[name] = self._tools_of(connection) if connection.state == "ready" else {}
         self._collect()
 
+    def resources_named(self, text: str) -> tuple[ResourceName, ...]:
+        """The resources of these servers that a message names, each once, in order."""
+        return resources_named(text, self._connections)
+
+    def names_resource(self, path: str) -> bool:
+        """Whether a name behind an @ stands for a resource of these servers, and not for a file."""
+        return resource_named(path, self._connections) is not None
+
+    async def resource(self, name: ResourceName, *, takes_images: bool) -> ResourceContent:
+        """Read a resource. Waits while its server is starting. Raises ResourceRefused with a sentence."""
+        self.start()
+        connection = self._connections[name.server]
+        return await content_of_resource(connection, name, self._new_file, takes_images=takes_images)
+
     async def close(self) -> None:
         """End all servers."""
         await asyncio.gather(*(each.stop() for each in self._connections.values()))
@@ -168,7 +191,17 @@ class SessionServers:
             there = ", ".join(f"/{each.command}" for each in prompts.values())
             hint = f"Its prompts are: {there}." if there else "It has no prompts."
             raise SessionRefused(f"The MCP server {name} has no prompt /{command}. {hint}")
-        return await text_of_prompt(connection, prompts[asked], words, self._new_file)
+        return await text_of_prompt(connection, prompts[asked], words, self._new_file, self._connections)
+
+    @property
+    def with_resources(self) -> tuple[str, ...]:
+        """The names of the servers that are ready and have resources."""
+        ready = ((name, each.identity) for name, each in self._connections.items() if each.state == "ready")
+        return tuple(name for name, identity in ready if identity and identity.has_resources)
+
+    async def resources(self, name: str) -> tuple[ServerResource, ...]:
+        """The resources that a server lists, none while it isn't ready."""
+        return await self._resources.of(self._connections[name]) if name in self.with_resources else ()
 
     def connection(self, name: str) -> ServerConnection | None:
         """The server of that name."""
@@ -199,6 +232,7 @@ class SessionServers:
             self._offered[name] = self._tools_of(connection)
         if late:
             self._collect()
+        self._resources.forget()
         self.changed()
 
     def _collect(self) -> None:

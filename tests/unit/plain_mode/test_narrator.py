@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from keen_tui.domain.events import (
     Event,
     HostContacted,
+    ResourcesAttached,
     SessionOpened,
     SessionRestored,
     TextDelta,
     TurnDone,
     TurnStarted,
 )
-from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.messages import AttachedResource, TurnMemory
 from keen_tui.frontends.line.narrator import Narrator
 from keen_tui.frontends.line.opening import Openings
 from keen_tui.frontends.line.printer import LinePrinter
@@ -61,6 +62,14 @@ def test_a_turn_is_told_with_what_is_remembered_of_it() -> None:
         "Reply: It is done.",
         "Turn 1 done: 2.0 s, 1 call. Memory: changed a.py.",
     ]
+
+
+def test_the_resources_that_go_with_a_message_are_told() -> None:
+    one, other = (
+        AttachedResource(server="talk", uri=uri, text="t", bytes=11) for uri in ("a://1\x1b[2J", "b")
+    )
+    told_lines = told(ResourcesAttached(turn=1, resources=(one, other)))
+    assert told_lines == ["With the resource talk:a://1, 11 B.", "With the resource talk:b, 11 B."]
 
 
 def test_hosts_that_a_command_reached_are_told() -> None:

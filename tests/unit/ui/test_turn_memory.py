@@ -10,12 +10,21 @@ from keen_tui.domain.events import (
     ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
+    ResourcesAttached,
     ShellFinished,
     SkillCalled,
     Steered,
     TurnError,
 )
-from keen_tui.domain.messages import CalledSkill, CommandFailed, Image, SkillUsed, ToolResult, TurnMemory
+from keen_tui.domain.messages import (
+    AttachedResource,
+    CalledSkill,
+    CommandFailed,
+    Image,
+    SkillUsed,
+    ToolResult,
+    TurnMemory,
+)
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
@@ -221,5 +230,14 @@ def test_a_skill_that_was_called_counts_among_what_is_not_carried() -> None:
     before = panel(apply_all(UiState(), story.three_turns(), 1.0))
     after = panel(apply_all(UiState(), [*story.three_turns(), SkillCalled(turn=3, skill=skill)], 1.0))
     assert "  ◆ skill pdf                 8.8 kB" in after
+    carried = [next(row for row in rows if "carries" in row) for rows in (before, after)]
+    assert carried[0] != carried[1]
+
+
+def test_a_resource_counts_among_what_is_not_carried() -> None:
+    read = AttachedResource(server="talk", uri="a://1", text="x" * 9_000, bytes=9_000)
+    attached = ResourcesAttached(turn=3, resources=(read,))
+    before = panel(apply_all(UiState(), story.three_turns(), 1.0))
+    after = panel(apply_all(UiState(), [*story.three_turns(), attached], 1.0))
     carried = [next(row for row in rows if "carries" in row) for rows in (before, after)]
     assert carried[0] != carried[1]

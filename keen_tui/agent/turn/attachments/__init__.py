@@ -1,1 +1,1 @@
-"""What goes with a message: images and skills that it names."""
+"""What goes with a message: images, skills and resources of MCP servers that it names."""

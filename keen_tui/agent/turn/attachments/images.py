@@ -32,6 +32,8 @@ async def images_of(text: str, setup: TurnSetup) -> ReadImages:
     """Read the images that a message names, in a thread. A cancelled caller doesn't wait, and no further
     image is read after the current one."""
     names = await asyncio.to_thread(named_images, text) if "@" in text else ()
+    if names and (servers := setup.toolbox.servers):
+        names = tuple(name for name in names if not servers.names_resource(name))
     if not names:
         return ReadImages()
     if not setup.provider.takes_images:

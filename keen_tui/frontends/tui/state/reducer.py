@@ -32,6 +32,7 @@ from keen_tui.domain.events import (
     QuestionAsked,
     QueueChanged,
     ReasoningDelta,
+    ResourcesAttached,
     RetryScheduled,
     SandboxFound,
     SessionEvent,
@@ -88,7 +89,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     without_retry,
 )
 from keen_tui.frontends.tui.state.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
-from keen_tui.text.labels import image_line, skill_line
+from keen_tui.text.labels import image_line, resource_line, skill_line
 
 TAIL_KEPT = 4_096
 """Characters of a running call's live output that the screen keeps."""
@@ -158,6 +159,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return _with_images(state, event)
         case SkillCalled():
             return _with_skill(state, event)
+        case ResourcesAttached():
+            return _with_resources(state, event)
         case ContextAdded():
             return state  # a notice tells of it
         case HookRunning():
@@ -219,13 +222,23 @@ def _with_skill(state: UiState, event: SkillCalled) -> UiState:
     """The newest message of the turn says which skill it calls, and the turn's memory has it."""
     skill, words = event.skill, skill_line(event.skill)
     used = (SkillUsed(name=skill.name, bytes=skill.bytes),) if skill.bytes else ()
-    size = utf8_bytes(skill.text)
-    state = with_row(
-        state,
-        event.turn,
-        lambda row: replace(row, facts=(*row.facts, *used), skill_bytes=row.skill_bytes + size),
-    )
+    state = with_row(state, event.turn, lambda row: replace(row, facts=(*row.facts, *used)))
+    state = _with_attached(state, event.turn, utf8_bytes(skill.text))
     return _with_newest_message(state, event.turn, lambda block: replace(block, skill=words))
+
+
+def _with_resources(state: UiState, event: ResourcesAttached) -> UiState:
+    """The newest message of the turn says which resources it names."""
+    images = (image for each in event.resources for image in each.images)
+    size = sum(utf8_bytes(each.text) for each in event.resources) + sum(map(_sent_bytes, images))
+    lines = tuple(map(resource_line, event.resources))
+    state = _with_attached(state, event.turn, size)
+    return _with_newest_message(state, event.turn, lambda block: replace(block, resources=lines))
+
+
+def _with_attached(state: UiState, turn: int, size: int) -> UiState:
+    """So much more goes with the turn's messages, for this turn only."""
+    return with_row(state, turn, lambda row: replace(row, attached_bytes=row.attached_bytes + size))
 
 
 def _with_newest_message(state: UiState, turn: int, change: Callable[[UserBlock], UserBlock]) -> UiState:

@@ -42,13 +42,14 @@ Phase = Literal[
 
 
 class UserBlock(Struct, frozen=True, kw_only=True):
-    """What the user said; `images` are lines about those that go with it, `skill` one about the skill that it
-    calls, "" for none."""
+    """What the user said; `images` and `resources` are lines about those that go with it, `skill` one about
+    the skill that it calls, "" for none."""
 
     turn: int
     text: str
     images: tuple[str, ...] = ()
     skill: str = ""
+    resources: tuple[str, ...] = ()
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):
@@ -144,8 +145,8 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     `said_bytes` are the user's own words, with what goes along: pastes, images, commands that the user ran.
     `carried_bytes` is what later requests hold of the reply, known once there is one; 0 when the turn is
     `summarised`: then a summary carries what is left of it. `edited`: the user changed what is remembered.
-    `recalled_bytes` are the results of `recall` that the turn was given, `skill_bytes` the skills that the
-    user called in it.
+    `recalled_bytes` are the results of `recall` that the turn was given, `attached_bytes` the skills and
+    resources that the user named in it, which later requests don't carry.
     """
 
     turn: int
@@ -160,7 +161,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     edited: bool = False
     said_bytes: int = 0
     recalled_bytes: int = 0
-    skill_bytes: int = 0
+    attached_bytes: int = 0
     carried_bytes: int | None = None
     trace_bytes: int | None = None
     notes: tuple[str, ...] = ()

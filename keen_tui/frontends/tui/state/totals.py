@@ -28,7 +28,7 @@ def carried_of(row: TurnRow) -> tuple[int, int]:
     """Bytes that later requests carry of a settled turn, and those of all that was said and done in it."""
     trace = row.trace_bytes or 0 if row.carried_bytes is not None else 0
     carried = 0 if row.summarised else row.said_bytes + (row.carried_bytes or 0)
-    return carried, row.said_bytes + row.skill_bytes + trace
+    return carried, row.said_bytes + row.attached_bytes + trace
 
 
 class Totals:

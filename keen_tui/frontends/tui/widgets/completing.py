@@ -1,4 +1,5 @@
-"""What the word at the cursor could become: a slash command, or the path of a file behind an @."""
+"""What the word at the cursor could become: a slash command, or behind an @ the path of a file or a resource
+of an MCP server."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from keen_tui.domain.servers import ServerResource
 from keen_tui.frontends.shared.slash import Offered
 from keen_tui.text.units import counted
 
@@ -75,6 +77,28 @@ def file_completions(paths: Sequence[str]) -> list[Completion]:
     return [_file_completion(path) for path in paths]
 
 
+def with_servers(found: Sequence[Completion], letters: str, servers: Iterable[str]) -> list[Completion]:
+    """The files, and behind the best one the servers with resources whose names begin with the letters."""
+    asked = letters.lower()
+    named = [
+        Completion(f"{name}:", "resources of the MCP server", f"@{name}:", is_whole=False)
+        for name in servers
+        if name.lower().startswith(asked)
+    ]
+    return [*found[:1], *named, *found[1:]]
+
+
+def fitting_resources(
+    server: str, letters: str, resources: Iterable[ServerResource], most: int
+) -> list[Completion]:
+    """The resources of the server whose addresses begin with the letters, then those that hold them there or
+    in their titles, in their order."""
+    asked = letters.lower()
+    fitting = [each for each in resources if asked in each.uri.lower() or asked in each.title.lower()]
+    fitting.sort(key=lambda each: not each.uri.lower().startswith(asked))
+    return [_resource_completion(server, each) for each in fitting[:most]]
+
+
 def _best_name(command: Offered, asked: str) -> str:
     beginning = (name for name in command.names if name.startswith(asked))
     holding = (name for name in command.names if asked in name)
@@ -93,6 +117,13 @@ def _file_completion(path: str) -> Completion:
     if any(character.isspace() for character in path):
         return Completion(path, "", f'@"{path}' if is_folder else f'@"{path}" ', is_whole=not is_folder)
     return Completion(path, "", f"@{path}" if is_folder else f"@{path} ", is_whole=not is_folder)
+
+
+def _resource_completion(server: str, resource: ServerResource) -> Completion:
+    name = f"{server}:{resource.uri}"
+    ends_plain = name[-1].isalnum() or name[-1] in "/_-"
+    is_plain = ends_plain and not any(character.isspace() for character in name)
+    return Completion(name, resource.title, f"@{name} " if is_plain else f'@"{name}" ')
 
 
 def _message_completion(text: str) -> Completion:

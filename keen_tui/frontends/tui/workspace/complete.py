@@ -1,30 +1,31 @@
-"""Commands and paths are completed while they are written."""
+"""Commands, paths and resources are completed while they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal
 
-from keen_tui.frontends.shared.port import FilesPort
 from keen_tui.frontends.tui.widgets.completing import (
     Completion,
     Wanted,
     file_completions,
     fitting_commands,
+    fitting_resources,
     wanted,
+    with_servers,
 )
 from keen_tui.frontends.tui.workspace.recall import MessageSearch
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
-_MOST_FILES: Final = 50
+_MOST_NAMES: Final = 50
 
 
 class Completer:
     """Offers what the word at the cursor could become, or, while they are searched, earlier messages.
 
-    `_offered` is the word that the list is for, `_sought` the one that files are looked for, `_refused` the
-    place of one whose list was closed. Enter pressed before the list has caught up with the letters counts
-    when it has.
+    `_offered` is the word that the list is for, `_sought` the one that files or resources are looked for,
+    `_refused` the place of one whose list was closed. Enter pressed before the list has caught up with the
+    letters counts when it has.
     """
 
     def __init__(self, view: WorkspaceView, search: MessageSearch) -> None:
@@ -103,9 +104,9 @@ class Completer:
             self.close(for_now=True)
         elif word.kind == "command":
             self._complete_command(word)
-        elif view.files and word not in (self._offered, self._sought):
+        elif (view.files or view.servers) and word not in (self._offered, self._sought):
             self._sought, self._wish = word, ""
-            view.work(self._complete_file(word, view.files), "files", instead=True)
+            view.work(self._complete_name(word), "files", instead=True)
 
     def follow_cursor(self) -> None:
         """The cursor may leave the word while the text stays as it is."""
@@ -125,12 +126,12 @@ class Completer:
     def _complete_command(self, word: Wanted) -> None:
         self._offer(word, fitting_commands(word.letters, self._view.commands.offered))
 
-    async def _complete_file(self, word: Wanted, files: FilesPort) -> None:
-        async for paths in files.matching(word.letters, _MOST_FILES):
+    async def _complete_name(self, word: Wanted) -> None:
+        async for found in self._named(word.letters):
             if self._word != word:
                 return
-            self._offer(word, file_completions(paths))
-            if self._wish and paths:
+            self._offer(word, found)
+            if self._wish and found:
                 break
         self._sought = None
         wish, self._wish = self._wish, ""
@@ -138,6 +139,22 @@ class Completer:
             self._view.prompt.action_send()
         elif wish:
             self.take()
+
+    async def _named(self, letters: str) -> AsyncIterator[Sequence[Completion]]:
+        """What the letters behind an @ could name: resources of the server before a colon, or files. Yields
+        again as more is found."""
+        files, servers = self._view.files, self._view.servers
+        names = servers.with_resources() if servers else ()
+        part, colon, rest = letters.partition(":")
+        server = next((name for name in names if colon and name.lower() == part.lower()), None)
+        if servers and server is not None:
+            yield fitting_resources(server, rest, await servers.resources(server), _MOST_NAMES)
+            return
+        if files is None:
+            yield with_servers((), letters, names)
+            return
+        async for paths in files.matching(letters, _MOST_NAMES):
+            yield with_servers(file_completions(paths), letters, names)
 
     def _offer(self, word: Wanted, found: Sequence[Completion]) -> None:
         self._offered = word

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from keen_tui.frontends.shared.action import Where
 from keen_tui.frontends.shared.port import FilesPort, PromptsPort, SessionControls, WatchedSession
+from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -37,6 +38,7 @@ class WorkspaceView(Protocol):
     session: WatchedSession
     files: FilesPort | None
     prompts: PromptsPort | None
+    servers: ServersPort | None
     commands: SlashCommands
     state: UiState
     clock: Callable[[], float]

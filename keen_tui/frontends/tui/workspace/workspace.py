@@ -96,6 +96,7 @@ class WorkspaceScreen(Screen[None]):
         self._controls = setup.controls
         self.files = setup.files
         self.prompts = setup.prompts
+        self.servers = setup.servers
         self.commands = SlashCommands(setup.commands, setup.skills, setup.servers)
         self.clock = clock
         self.state = UiState(

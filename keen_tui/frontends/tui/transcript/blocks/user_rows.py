@@ -21,13 +21,13 @@ FOLDED_ROWS: Final = _FIRST_LINES + 1 + _LAST_LINES
 
 
 def draw_user(block: UserBlock, context: BlockContext) -> list[Line]:
-    """The text after the prompt sign, and a row for its skill and for each image."""
+    """The text after the prompt sign, and a row for its skill, each resource and each image."""
     look = context.look
     folds = fold_key(block) is not None
     text = _folded(block.text, context) if folds and not context.unfolded else block.text
     lines = wrap_prose(text.strip("\n"), look.styles("text", bold=True), look)
     first, rest = look.gutter(look.glyphs.prompt, "accent"), look.gutter()
-    for words in filter(None, (block.skill, *block.images)):
+    for words in filter(None, (block.skill, *block.resources, *block.images)):
         lines += wrap_prose(words, look.styles("soft"), look)
     rows = [line.behind(rest if number else first) for number, line in enumerate(lines)]
     return [context.fold_mark(rows[0]), *rows[1:]] if folds else rows
