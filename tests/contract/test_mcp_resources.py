@@ -204,8 +204,10 @@ async def test_what_is_listed_can_be_named(tmp_path: Path, at_work: AtWork) -> N
     async with at_work([], tmp_path, servers=[talkative()]) as bench:
         servers = servers_of(bench)
         assert not servers.with_resources
-        await all_settled(bench)
+        servers.start()
         assert servers.with_resources == ("talk",)
+        assert await servers.resources("talk"), "it waits for the start"
+        await all_settled(bench)
         listed = {each.uri: each.title for each in await servers.resources("talk")}
         assert listed["notes://picture"] == "A picture"
         assert listed["notes://hostile"] == "notes<U+202E><U+200B>"

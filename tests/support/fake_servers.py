@@ -110,6 +110,9 @@ class FakeServers:
         self.answers = asyncio.Event()
         """Set when prompts are filled in."""
         self.sign_in: FakeSignIn | None = None
+        self.lists = asyncio.Event()
+        """Set when resources are listed."""
+        self.lists.set()
         self.done: list[str] = []
 
     def servers(self) -> tuple[ServerReport, ...]:
@@ -129,6 +132,7 @@ class FakeServers:
         return ("github",) if self.reports[0].state == "ready" else ()
 
     async def resources(self, name: str) -> tuple[ServerResource, ...]:
+        await self.lists.wait()
         return RESOURCES
 
     async def restart(self, name: str) -> str:

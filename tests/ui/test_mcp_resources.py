@@ -19,26 +19,39 @@ async def test_a_resource_is_completed_behind_the_name_of_its_server(tmp_path: P
         assert driver.shows("github:           resources of the MCP server")
         await driver.press("down", "tab")
         assert driver.written == "read @github:"
-        await driver.until_shown("› github:issues://1")
-        assert driver.shows("The cart rounds wrongly")
+        await driver.until_shown("› The cart rounds wrongly   issues://1")
         await driver.type("read")
-        await driver.until_shown("› github:readme://main")
+        await driver.until_shown("› README   readme://main")
         await driver.press("enter")
         assert driver.written == "read @github:readme://main "
+        await driver.press("backspace")
+        await driver.until_shown("› README   readme://main")
         await driver.press("enter")
-        await driver.until(lambda: ("submit", "read @github:readme://main ") in driver.session.calls)
+        await driver.until(lambda: ("submit", "read @github:readme://main") in driver.session.calls)
 
 
 async def test_resources_are_found_by_their_titles_and_odd_ones_are_quoted(tmp_path: Path) -> None:
     async with workspace(tmp_path, servers=FakeServers()) as driver:
         await driver.type("@GitHub:round")
-        await driver.until_shown("› github:issues://1")
+        await driver.until_shown("› The cart rounds wrongly   issues://1")
         await driver.press("tab")
         assert driver.written == "@github:issues://1 "
         await driver.type("and @github:wiki")
-        await driver.until_shown("› github:wiki://A page.")
+        await driver.until_shown("› A page   wiki://A page.")
         await driver.press("tab")
         assert driver.written == '@github:issues://1 and @"github:wiki://A page." '
+
+
+async def test_enter_does_not_wait_long_for_a_server_that_is_slow(tmp_path: Path) -> None:
+    servers = FakeServers()
+    servers.lists.clear()
+    async with workspace(tmp_path, servers=servers) as driver:
+        await driver.type("@github:issues://1")
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "@github:issues://1") in driver.session.calls)
+        await driver.type("@github:iss")
+        servers.lists.set()
+        await driver.until_shown("› The cart rounds wrongly   issues://1")
 
 
 async def test_a_server_that_is_not_ready_offers_nothing(tmp_path: Path) -> None:

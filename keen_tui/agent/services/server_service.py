@@ -149,11 +149,11 @@ class ServerService:
         return await self._servers.prompt(command, words)
 
     def with_resources(self) -> tuple[str, ...]:
-        """The names of the servers that are ready and have resources."""
+        """The names of the servers that have resources, and of those that are starting."""
         return self._servers.with_resources
 
     async def resources(self, name: str) -> tuple[ServerResource, ...]:
-        """The resources that a server lists, none while it isn't ready."""
+        """The resources that a server lists; waits while it is starting. None if it isn't running."""
         return await self._servers.resources(name)
 
     def _known(self, name: str) -> str:

@@ -61,7 +61,9 @@ class ServersPort(Protocol):
         """The text that is sent for a prompt's command. Raises SessionRefused with a sentence."""
 
     def with_resources(self) -> tuple[str, ...]:
-        """The names of the servers that are ready and have resources. Cheap: asked for every letter."""
+        """The names of the servers that have resources, and of those that are starting. Cheap: asked for
+        every letter."""
 
     async def resources(self, name: str) -> tuple[ServerResource, ...]:
-        """The resources that a server lists, in its order; none while it isn't ready. Never raises."""
+        """The resources that a server lists, in its order; none if it isn't running. Waits for the server, up
+        to 30 seconds. Never raises."""

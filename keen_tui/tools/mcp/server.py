@@ -125,6 +125,12 @@ class ServerConnection:
         """All resources that it lists now; waits while the server is starting. Raises as `call`."""
         return await self._asked(lambda link: link.resources())
 
+    @property
+    def may_list_resources(self) -> bool:
+        """Whether it has resources, or is starting so that nobody knows yet."""
+        has_some = self.identity is not None and self.identity.has_resources
+        return self.state == "starting" or (self.state == "ready" and has_some)
+
     async def resource(self, uri: str) -> dict[str, Any]:
         """The content of a resource; waits while the server is starting. Raises as `call`."""
         return await self._asked(lambda link: link.resource(uri))

@@ -195,12 +195,11 @@ class SessionServers:
 
     @property
     def with_resources(self) -> tuple[str, ...]:
-        """The names of the servers that are ready and have resources."""
-        ready = ((name, each.identity) for name, each in self._connections.items() if each.state == "ready")
-        return tuple(name for name, identity in ready if identity and identity.has_resources)
+        """The names of the servers that have resources, and of those that are starting."""
+        return tuple(name for name, each in self._connections.items() if each.may_list_resources)
 
     async def resources(self, name: str) -> tuple[ServerResource, ...]:
-        """The resources that a server lists, none while it isn't ready."""
+        """The resources that a server lists; waits while it is starting. None if it isn't running."""
         return await self._resources.of(self._connections[name]) if name in self.with_resources else ()
 
     def connection(self, name: str) -> ServerConnection | None:

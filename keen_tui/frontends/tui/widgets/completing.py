@@ -31,18 +31,24 @@ class Wanted(Struct, frozen=True):
 
     @property
     def written(self) -> str:
-        """As the label of an offer that says the same."""
+        """As the name of an offer that says the same."""
         return f"/{self.letters}" if self.kind == "command" else self.letters
 
 
 class Completion(Struct, frozen=True):
     """What could stand there. `label` and `detail` are shown, `text` is written; `is_whole`: nothing is
-    missing behind it."""
+    missing behind it. `called` is the word that needs no completion, "" for the label's first."""
 
     label: str
     detail: str
     text: str
     is_whole: bool = True
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """The word that this would complete to what stands there already."""
+        return self.called or self.label.split(" ")[0]
 
 
 def wanted(line: str, column: int, *, is_first: bool) -> Wanted | None:
@@ -123,7 +129,8 @@ def _resource_completion(server: str, resource: ServerResource) -> Completion:
     name = f"{server}:{resource.uri}"
     ends_plain = name[-1].isalnum() or name[-1] in "/_-"
     is_plain = ends_plain and not any(character.isspace() for character in name)
-    return Completion(name, resource.title, f"@{name} " if is_plain else f'@"{name}" ')
+    label, detail = (resource.title, resource.uri) if resource.title else (resource.uri, "")
+    return Completion(label, detail, f"@{name} " if is_plain else f'@"{name}" ', called=name)
 
 
 def _message_completion(text: str) -> Completion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal
 
@@ -18,6 +19,8 @@ from keen_tui.frontends.tui.workspace.recall import MessageSearch
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 _MOST_NAMES: Final = 50
+_ENTER_WAITS: Final = 1.0
+"""Seconds for which enter waits for a server's list of resources."""
 
 
 class Completer:
@@ -62,7 +65,7 @@ class Completer:
                 self._complete_command(word)
         chosen = view.completions.chosen
         self.close(for_now=True)
-        if word is None or chosen is None or (sends and chosen.label.split(" ")[0] == word.written):
+        if word is None or chosen is None or (sends and chosen.name == word.written):
             return False
         view.prompt.complete(word.start, word.end, chosen.text)
         if sends and word.kind == "command" and chosen.is_whole:
@@ -130,9 +133,17 @@ class Completer:
         async for found in self._named(word.letters):
             if self._word != word:
                 return
-            self._offer(word, found)
+            self._offer(word, found or ())
+            if found is None:
+                self._sought = None
+                if self._wish == "send":
+                    self._fulfil()
             if self._wish and found:
                 break
+        self._fulfil()
+
+    def _fulfil(self) -> None:
+        """Nothing is looked for any more: do what was wished meanwhile."""
         self._sought = None
         wish, self._wish = self._wish, ""
         if wish == "send":
@@ -140,15 +151,18 @@ class Completer:
         elif wish:
             self.take()
 
-    async def _named(self, letters: str) -> AsyncIterator[Sequence[Completion]]:
+    async def _named(self, letters: str) -> AsyncIterator[Sequence[Completion] | None]:
         """What the letters behind an @ could name: resources of the server before a colon, or files. Yields
-        again as more is found."""
+        again as more is found, and None if a server takes long to answer."""
         files, servers = self._view.files, self._view.servers
         names = servers.with_resources() if servers else ()
         part, colon, rest = letters.partition(":")
         server = next((name for name in names if colon and name.lower() == part.lower()), None)
         if servers and server is not None:
-            yield fitting_resources(server, rest, await servers.resources(server), _MOST_NAMES)
+            listing = asyncio.ensure_future(servers.resources(server))
+            if not (await asyncio.wait({listing}, timeout=_ENTER_WAITS))[0]:
+                yield None
+            yield fitting_resources(server, rest, await listing, _MOST_NAMES)
             return
         if files is None:
             yield with_servers((), letters, names)
