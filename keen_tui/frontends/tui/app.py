@@ -278,6 +278,7 @@ class KeenApp(TerminalApp[str | None]):
             if self.settings.theme not in themes:
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
             self._workspace = self._made(setup)
+            self._read_styles(self._workspace)
             self._workspace.announcer = self._announcer_for(setup)
             self._workspace.parts.tips.tips = self._tips_for(setup)
         except Exception as error:
@@ -314,6 +315,11 @@ class KeenApp(TerminalApp[str | None]):
             clock=self._clock,
             sidebar_file=self.settings.sidebar_file,
         )
+
+    def _read_styles(self, screen: Screen[None]) -> None:
+        """Read the screen's style sheet. Textual would parse all others again with it, and this one twice."""
+        self.stylesheet.read_all(screen.css_path)
+        self.stylesheet.parse()
 
     def _tips_for(self, setup: FrontEndSetup) -> Tips | None:
         """None if the tour or a replay explains itself."""
