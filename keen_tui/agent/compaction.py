@@ -66,7 +66,7 @@ async def compact(
     try:
         answer = await setup.hooks.before_compaction(focus, automatic=automatic)
         if answer.blocks:
-            end = CompactionFailed(reason="hook", detail=f"A hook blocked the summary: {answer.reason}")
+            end = CompactionFailed(reason="hook", detail=f"A hook blocked the summary: {answer.why}")
         else:
             end = await _compacted(old, policy, setup, start)
     except asyncio.CancelledError:

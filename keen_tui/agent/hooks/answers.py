@@ -15,6 +15,8 @@ from keen_tui.tools.process.hook_process import BLOCKS, HookRun
 _MOST_CONTEXT: Final = 10_000
 """Characters of a hook's text that the model gets."""
 
+_LONGEST_LINE: Final = 500
+
 _PLAIN_CONTEXT: Final = ("SessionStart", "UserPromptSubmit")
 """Events at which output that isn't JSON is context for the model."""
 
@@ -27,6 +29,7 @@ class HookAnswer(Struct, frozen=True, kw_only=True):
     `ruling` is about a call or a permission, `blocks` about everything else; `reason` goes with both.
     `arguments` replace those of the call, under the names that the hook was given; None changes none.
     `context` is for the model, `told` are sentences for the user. `ends`: the turn ends, for that reason.
+    What the user reads has no second line: it could look like a question of Keen's.
     """
 
     ruling: HookRuling = ""
@@ -36,6 +39,11 @@ class HookAnswer(Struct, frozen=True, kw_only=True):
     context: str = ""
     told: tuple[str, ...] = ()
     ends: str | None = None
+
+    @property
+    def why(self) -> str:
+        """The reason for people."""
+        return in_a_line(self.reason)
 
 
 NO_ANSWER: Final = HookAnswer()
@@ -94,7 +102,7 @@ def _from_json(given: Mapping[str, Any]) -> HookAnswer:
     arguments = specific.get("updatedInput", decision.get("updatedInput"))
     if arguments is not None and not isinstance(arguments, dict):
         raise BadAnswer("updatedInput must be an object")
-    message = _text(given.get("systemMessage"))
+    message = in_a_line(_text(given.get("systemMessage")))
     goes_on = given.get("continue") is not False
     return HookAnswer(
         ruling=ruling,
@@ -102,8 +110,8 @@ def _from_json(given: Mapping[str, Any]) -> HookAnswer:
         reason=next(filter(None, map(_text, reasons)), "it gave no reason"),
         arguments=arguments,
         context=_text(specific.get("additionalContext")),
-        told=(message,) if message else (),
-        ends=None if goes_on else _text(given.get("stopReason")) or "it gave no reason",
+        told=(f"A hook says: {message}",) if message else (),
+        ends=None if goes_on else in_a_line(_text(given.get("stopReason"))) or "it gave no reason",
     )
 
 
@@ -125,3 +133,9 @@ def _ruling(word: object) -> HookRuling:
 def _text(value: object) -> str:
     """A text from a hook, safe to show and to send."""
     return clean(value, newlines=True).strip()[:_MOST_CONTEXT] if isinstance(value, str) else ""
+
+
+def in_a_line(text: str) -> str:
+    """A text from a hook as one line, cut to what anybody reads."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"

@@ -28,7 +28,7 @@ async def admitted(message: Message, setup: TurnSetup) -> Sequence[Message]:
     if not answer.blocks:
         return (replace(message, context=answer.context),)
     words = first_line(message.text)
-    sentence = f"A hook blocked your message {words!r}, so it wasn't sent: {answer.reason}"
+    sentence = f"A hook blocked your message {words!r}, so it wasn't sent: {answer.why}"
     setup.publish(Notice(turn=message.turn, text=sentence))
     return ()
 

@@ -125,7 +125,7 @@ class Approvals:
         has to run again after its read-only run, `said` is the answer of hooks to the call."""
         verdict = judge(self.mode, prepared.access, self._allowed)
         if said.ruling == "ask" and verdict.decision in ("allow", "try"):
-            verdict = asked_by_hook(prepared.access, said.reason)
+            verdict = asked_by_hook(prepared.access, said.why)
         elif said.ruling == "allow" and verdict.may_be_waived:
             return ApprovalDecision(allowed=True)
         if verdict.decision == "try" and not not_enough:

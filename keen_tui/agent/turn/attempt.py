@@ -57,7 +57,7 @@ async def _run_prompt_hooks(turn: ActiveTurn, conversation: Conversation, setup:
     text = conversation.unanswered[-1].text
     answer = await setup.hooks.before_prompt(turn.turn, text)
     if answer.blocks or answer.ends is not None:
-        why = answer.reason if answer.blocks else answer.ends
+        why = answer.why if answer.blocks else answer.ends
         return Broken(reason="hook", detail=f"A hook blocked this message: {why}")
     add_context(turn.turn, answer.context, setup)
     return None

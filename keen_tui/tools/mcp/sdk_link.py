@@ -272,6 +272,7 @@ async def _lines(stream: asyncio.StreamReader, ears: Ears) -> AsyncIterator[byte
             return
         if line.strip():
             yield line
+        await asyncio.sleep(0)  # a line that is there already is read without a pause
 
 
 async def _why_ended(process: asyncio.subprocess.Process) -> str:

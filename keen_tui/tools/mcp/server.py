@@ -33,6 +33,7 @@ MOST_TOOLS: Final = 500
 _STOP_SECONDS: Final = 5.0
 _END_SECONDS: Final = 1.0
 _RESTARTS: Final = 1
+_LIST_PAUSE: Final = 0.5
 
 _Signal = Literal["stop", "gone", "lists"]
 _Answer = TypeVar("_Answer")
@@ -79,6 +80,7 @@ class ServerConnection:
         self._restarts_left = 0
         self._has_been_ready = False
         self._knows_why = False
+        self._is_listing = False
 
     def start(self) -> None:
         """Start it in the background, unless it runs."""
@@ -93,7 +95,7 @@ class ServerConnection:
         if task and not task.done():
             self._link, self._why_gone, self._restarts_left = None, "", 0
             self._signals.put_nowait("stop")
-            if self.state == "starting":
+            if self.state == "starting" or self._is_listing:
                 task.cancel()
             await asyncio.wait({task}, timeout=_STOP_SECONDS)
             task.cancel()
@@ -227,12 +229,22 @@ class ServerConnection:
                 signal = self._signals.get_nowait()
             if signal != "lists":
                 break
-            with suppress(ServerFailed):
-                await self._list(link)
-                self._changed()
+            await self._list_again(link)
         if signal == "gone" and self.server.transport == "stdio" and not self._knows_why:
             with suppress(TimeoutError):  # its program is ending, too, and says more
                 await asyncio.wait_for(self._signals.get(), _END_SECONDS)
+
+    async def _list_again(self, link: ServerLink) -> None:
+        """List what has changed. The pause is for servers that report changes without end."""
+        self._is_listing = True
+        try:
+            with suppress(ServerFailed, TimeoutError):
+                async with asyncio.timeout(self.server.startup_timeout):
+                    await self._list(link)
+                self._changed()
+            await asyncio.sleep(_LIST_PAUSE)
+        finally:
+            self._is_listing = False
 
     async def _list(self, link: ServerLink) -> None:
         identity = link.identity

@@ -152,7 +152,8 @@ def _note(asking: Asking) -> str:
 
 def _description(described: Mapping[str, Any], server: str) -> str:
     """What the server says of the tool, for the model."""
-    words = str(described.get("description") or described.get("title") or "").strip()
+    said = str(described.get("description") or described.get("title") or "")
+    words = clean(said, newlines=True, tabs=True).strip()
     return cut(words, _LONGEST_DESCRIPTION) or f"A tool of the MCP server {server}."
 
 

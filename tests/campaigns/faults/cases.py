@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from keen_tui.domain.choices import Api
 from keen_tui.providers.registry import APIS
+from tests.campaigns.faults.outside import OUTSIDE, Outside
 from tests.campaigns.faults.story import BEFORE_A_BYTE, IN_THE_STREAM, STEPS, events_of
 
-Family = Literal["answer", "stream", "refused", "user", "death", "disk"]
+Family = Literal["answer", "stream", "refused", "user", "death", "disk"] | Outside
 
 
 class Case(Struct, frozen=True):
@@ -50,7 +52,14 @@ DISKS: Final = ("full at 1 KB", "full at 4 KB", "full at 8 KB", "no home")
 
 def all_cases() -> list[Case]:
     """Every case, in a fixed order."""
-    return [case for api in APIS for case in _cases(api)]
+    return [*(case for api in APIS for case in _cases(api)), *_outside()]
+
+
+def _outside() -> Iterator[Case]:
+    """Each on one API, in turn: what they do is the same on all."""
+    named = [(family, fault) for family, faults in OUTSIDE.items() for fault in faults]
+    for (family, fault), api in zip(named, cycle(APIS), strict=False):
+        yield Case(family, api, fault)
 
 
 def _cases(api: Api) -> Iterator[Case]:

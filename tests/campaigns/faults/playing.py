@@ -14,6 +14,8 @@ from keen_tui.demo.threaded import serving
 from keen_tui.domain.events import EndEvent, TurnDone
 from tests.campaigns.faults import promises
 from tests.campaigns.faults.cases import Case, Family
+from tests.campaigns.faults.outside import call_of
+from tests.campaigns.faults.playing_outside import play_outside
 from tests.campaigns.faults.promises import Findings
 from tests.campaigns.faults.stage import CTRL_C, ESC, SIGNALS, Stage, asks
 from tests.campaigns.faults.story import (
@@ -59,6 +61,8 @@ def _story(case: Case) -> Story:
             return Story(case.step + 1, broken_stream(case.api, case.step, case.place, case.fault))
         case "user" | "death":
             return _halting(case)
+        case "server" | "hook" | "skill":
+            return Story(also=call_of(case.family, case.fault))
     return Story()
 
 
@@ -248,7 +252,8 @@ def _check_all(stage: Stage, findings: Findings) -> None:
     if stage.keeps_sessions:
         promises.check_outcomes(findings, events, len(stage.ends()))
         promises.check_results(findings, events)
-    all_ran = not (died or stage.case.drops_calls or stage.case.place in ("command", "approval"))
+    stopped = stage.case.place in ("command", "approval") or stage.case.fault == "is stopped"
+    all_ran = not (died or stage.case.drops_calls or stopped)
     promises.check_side_effects(findings, stage, finished=all_ran)
     promises.check_requests(findings, stage)
     promises.check_images(findings, stage)
@@ -264,4 +269,7 @@ _PLAYS: Mapping[Family, Callable[[Stage, Findings], None]] = {
     "user": _stopped,
     "death": _died,
     "disk": _without_disk,
+    "server": play_outside,
+    "hook": play_outside,
+    "skill": play_outside,
 }

@@ -24,8 +24,8 @@ COMMAND_STOP = 2.0
 _MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 _ON_AT_FIRST = (b"25", b"7")
 """The cursor is shown, and long lines go on in the next row."""
-_FOREIGN = (b"\x1b]52", b"\x9d52", b"c3RvbGVu\x07")
-_WRITTEN_HERE = ("settings.toml",)
+_FOREIGN = (b"\x1b]52", b"\x9d52", b"c3RvbGVu\x07", b"]0;owned\x07", "\x9b2J".encode())
+_WRITTEN_HERE = ("settings.toml", "hooks.json")
 
 
 class Findings(Struct):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import sys
@@ -23,12 +24,13 @@ from tests.support.waiting import wait_until
 CTRL_C, CTRL_D, CTRL_R, ESC, UP = "\x03", "\x04", "\x12", "\x1b", "\x1b[A"
 PATIENCE = 40.0
 """Seconds until a state counts as one that never comes."""
-QUESTIONS = ("Run this command?", "Change a.py?", "outside the sandbox?")
+QUESTIONS = ("Run this command?", "Change a.py?", "outside the sandbox?", "Read a.py?", "Run this call?")
 _ENDS = (TurnDone, TurnIncomplete, TurnError)
 
 
 class Stage:
-    """One case's place. `outputs` is all that any of its programs has drawn."""
+    """One case's place. `outputs` is all that any of its programs has drawn, `asked` the questions that were
+    answered with yes."""
 
     def __init__(self, folder: Path, case: Case, story: Story) -> None:
         self.case = case
@@ -42,11 +44,15 @@ class Stage:
         (self.work / "shot.png").write_bytes(png())
         self.server = ModelServer(story)
         self.outputs = b""
+        self.asked: list[str] = []
         self.keeps_sessions = True
 
-    def settings(self, **values: int | float) -> None:
+    def settings(self, **values: object) -> None:
         """Write the settings of the programs to come."""
-        lines = [f"{name} = {value}\n" for name, value in values.items()]
+        tables = {name: value for name, value in values.items() if isinstance(value, dict)}
+        lines = [f"{name} = {json.dumps(value)}\n" for name, value in values.items() if name not in tables]
+        for name, table in tables.items():
+            lines += [f"[{name}]\n", *(f"{key} = {json.dumps(value)}\n" for key, value in table.items())]
         (self.home / "settings.toml").write_text("".join(lines))
 
     @contextmanager
@@ -95,7 +101,8 @@ class Stage:
         """Until it is reached; questions are answered with yes. Raises TimeoutError."""
 
         def read_and_allow() -> None:
-            if asks(terminal):
+            if question := asked_question(terminal):
+                self.asked.append(question)
                 terminal.type(f"{UP}\r")
                 _read_while_it_asks(terminal)
             terminal.read(0.05)
@@ -162,8 +169,13 @@ class Stage:
 
 def asks(terminal: TerminalProgram) -> bool:
     """Whether a question is open."""
-    screen = terminal.screen()
-    return any(question in screen for question in QUESTIONS)
+    return bool(asked_question(terminal))
+
+
+def asked_question(terminal: TerminalProgram) -> str:
+    """The open question, "" for none. Its row has a bar and a sign, which no text can have."""
+    rows = [row for row in terminal.screen().split("\n") if row.startswith("▌ ? ")]
+    return next((question for question in QUESTIONS if any(question in row for row in rows)), "")
 
 
 SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "hup": signal.SIGHUP}

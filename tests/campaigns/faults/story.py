@@ -98,10 +98,14 @@ def broken_stream(api: Api, step: int, place: int, fault: str) -> Answer:
 
 
 class Story:
-    """Answers by what a request holds. At its `at`-th request (from 1) it answers `fault`, once."""
+    """Answers by what a request holds. At its `at`-th request (from 1) it answers `fault`, once. Its first
+    calls are `also` and those of the standard session."""
 
-    def __init__(self, at: int = 0, fault: Answer | None = None, *, long: bool = False) -> None:
+    def __init__(
+        self, at: int = 0, fault: Answer | None = None, *, long: bool = False, also: Call | None = None
+    ) -> None:
         self.asked = 0
+        self._also = also
         self._at = at
         self._fault = fault
         self._long = long
@@ -112,9 +116,11 @@ class Story:
             return self._fault
         messages = seen(request)
         users = [place for place, message in enumerate(messages) if message.role == "user"]
-        if messages[users[-1]].text.endswith(SECOND):
+        if SECOND in messages[users[-1]].text.split("\n"):  # a hook may add to it
             return STEPS[-1]
         done = sum(message.role == "assistant" for message in messages[users[-1] :])
         if self._long and not done:
             return Reply([Say(TEXTS[0]), Call("bash", {"command": LONG_COMMAND})])
+        if self._also and not done:
+            return Reply([Say(TEXTS[0]), self._also, *STEPS[0].parts[2:]], delta_size=40)
         return STEPS[min(done, len(STEPS) - 2)]

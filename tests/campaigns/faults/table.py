@@ -51,6 +51,7 @@ FUZZED: Final[Mapping[str, Sequence[str]]] = {
     "drawing": ("R8",),
     "markdown": ("R8",),
     "pages": ("R8",),
+    "skills": ("R8",),
     "commands": ("R9",),
     "keys": ("R1",),
 }

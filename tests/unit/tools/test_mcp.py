@@ -386,6 +386,11 @@ def offered(*described: tuple[str, str]) -> list[ServerTool]:
     ]
 
 
+def test_a_description_holds_nothing_that_only_the_model_can_see() -> None:
+    (tool,) = offered(("a", "Adds.\x1b[8m\U000e0041\n\tTwo\u202e numbers."))
+    assert tool.spec.description == "Adds.<U+E0041>\n\tTwo<U+202E> numbers."
+
+
 @pytest.mark.parametrize(
     ("query", "first"),
     [

@@ -7,12 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from keen_tui.domain.errors import ServerFailed
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.tools.mcp.link import Ears
+from keen_tui.tools.mcp.sdk_link import open_link
 from keen_tui.tools.mcp.server_process import server_process
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import left_running
@@ -149,3 +153,40 @@ async def test_in_the_sandbox_it_sees_no_home_or_doesnt_start(
         return
     assert await said(server, workspace, finder, environ) == "hello\nwrote\n"
     assert (workspace / "here").exists()
+
+
+class _Counting(Ears):
+    """Counts the lines of the server."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+
+    def log(self, text: str, *, is_message: bool = False) -> None:
+        self.lines += 1
+
+    def lists_changed(self) -> None:
+        raise AssertionError("it says nothing of the kind")
+
+    def ended(self, reason: str) -> None:
+        pass
+
+    async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise AssertionError("it asks nothing")
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+async def test_a_flood_of_lines_leaves_room_for_everything_else(tmp_path: Path, descriptor: int) -> None:
+    ears, most = _Counting(), 0
+
+    async def connect() -> None:
+        async with open_link(shell(f"yes nonsense >&{descriptor}"), tmp_path, no_sandbox(), ears, None):
+            raise AssertionError("it speaks no protocol")
+
+    connecting = asyncio.create_task(connect())
+    while ears.lines < 50_000:
+        before = ears.lines
+        await asyncio.sleep(0)
+        most = max(most, ears.lines - before)
+    connecting.cancel()
+    await asyncio.wait({connecting})
+    assert most < 10
