@@ -153,8 +153,7 @@ class _Column:
         tools = body.get("tools") or ()
         instructions = setup.instructions.text
         skills = setup.skills
-        own = request.system.removesuffix(instructions)
-        own = own.removesuffix("\n" if instructions and skills else "").removesuffix(skills)
+        own = _without(_without(request.system, instructions), skills)
         self._add("system", 0, own, _json_bytes(own))
         if skills:
             self._add("skills", 0, skills, _json_bytes(skills) - len('""'))
@@ -186,6 +185,12 @@ class _Column:
         if before:
             text, size, images = f"{before.text}\n\n{text}", before.bytes + size, before.images + images
         self.rows[kind, turn] = _ContextRow(kind, turn, text, size, left_out, includes, images)
+
+
+def _without(text: str, part: str) -> str:
+    """The text without the last place of a part that stands in lines of its own; "" takes nothing out."""
+    before, found, behind = text.rpartition(part) if part else (text, "", "")
+    return before + behind.removeprefix("\n") if found else text
 
 
 def _kinds(

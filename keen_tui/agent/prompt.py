@@ -1,8 +1,10 @@
-"""The system prompt. It holds nothing that changes within a session, so that prompt caches can reuse it."""
+"""The system prompt. Within a session it changes only where the list of tools does, so that prompt caches can
+reuse it."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 
 _PROMPT = """\
@@ -32,8 +34,8 @@ Platform: {system}, shell: bash
 """
 
 
-def system_prompt(workspace: Path, memory: str, instructions: str = "", skills: str = "") -> str:
-    """The system prompt for a session in `workspace`; `memory` is the item of the memory policy, `skills` the
-    list of skills, `instructions` are those of AGENTS.md files."""
+def system_prompt(workspace: Path, memory: str, added: Sequence[str] = ()) -> str:
+    """The system prompt for a session in `workspace`; `memory` is the item of the memory policy, `added` is
+    what the session adds, in order."""
     prompt = _PROMPT.format(workspace=workspace, system=platform.system(), memory=memory)
-    return "\n".join(filter(None, (prompt, skills, instructions)))
+    return "\n".join(filter(None, (prompt, *added)))

@@ -105,6 +105,18 @@ async def test_a_server_that_is_slow_or_dies_gives_a_sentence(tmp_path: Path) ->
         assert await _text(commands, "/mcp:talk:review again") == "Review this: again"
 
 
+async def test_a_server_that_dies_while_it_fills_a_prompt_in_gives_a_sentence(tmp_path: Path) -> None:
+    async with agent.at_work([], tmp_path, servers=[talkative()]) as bench:
+        servers = await all_settled(bench)
+        commands = SlashCommands(servers=ServerService(servers, tmp_path))
+        with pytest.raises(SessionRefused) as refused:
+            await _text(commands, "/mcp:talk:last")
+        assert str(refused.value) == (
+            "The MCP server talk didn't fill in the prompt: the connection to the server ended."
+        )
+        assert await _text(commands, "/mcp:talk:review it") == "Review this: it", "it is started again"
+
+
 async def test_without_servers_there_are_no_prompts() -> None:
     with pytest.raises(SessionRefused, match="There is no command /mcp:a:b: No MCP servers are configured"):
         await _text(SlashCommands(), "/mcp:a:b words")

@@ -13,9 +13,11 @@ import pytest
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.domain.messages import TokenUsage
 from tests.e2e.test_screen import CTRL_C, CTRL_D, program
+from tests.support.mcp import PROGRAMS
 from tests.support.processes import called_with
 from tests.support.terminal import TerminalProgram
 
+CTRL_U = "\x15"
 CUT = Reply([Say("Half a sentence that")], broken=Break("close"))
 PROMPT = "\n> "
 
@@ -286,3 +288,25 @@ def test_usage_and_the_next_request_are_told_in_words(tmp_path: Path) -> None:
             "Sent: 1,000 tokens, 100 % of the whole history (1,000).",
         )
         say(terminal, "/context", "Under full-trace: a prompt cache can reuse ")
+
+
+def test_prompts_and_resources_of_a_server_go_with_messages_and_a_dead_server_is_told(
+    tmp_path: Path,
+) -> None:
+    talk = f"[mcp_servers.talk]\ncommand = {sys.executable!r}\nargs = [{str(PROGRAMS / 'talkative.py')!r}]\n"
+    script = [Reply([Say(f"Reply {number}.")]) for number in range(3)]
+    settings = f"retry_attempts = 1\ntitles = 'off'\n{talk}startup_timeout_sec = 60\n"
+    with program(tmp_path, script, "--plain", settings=settings) as (terminal, server):
+        ready(terminal)
+        say(terminal, "/mcp:talk:compare", "/mcp:talk:compare needs first.")
+        ready(terminal, since=bytes(terminal.output).rfind(b"needs first"))
+        say(terminal, f"{CTRL_U}/mcp:talk:compare mine", "You: Compare mine with main.", "Turn 1 done")
+        say(terminal, "see @talk:notes://today", "With the resource talk:notes://today, 11 B.", "Turn 2 done")
+        sent = [str(request.body["messages"][-1]["content"]) for request in server.requests]
+        assert sent[0] == "Compare mine with main."
+        assert "milk, bread" in sent[1]
+        say(
+            terminal, "/mcp:talk:last", "The MCP server talk didn't fill in the prompt: the connection to the"
+        )
+        ready(terminal, since=bytes(terminal.output).rfind(b"in the prompt"))
+        say(terminal, f"{CTRL_U}see @talk:notes://nothing", "The model gets only the name", "Turn 3 done")

@@ -25,9 +25,11 @@ def step_request(
 ) -> StepRequest:
     """A model call that continues from `past`, whose last message is the user's, and from the traces. The
     session's `projector` reuses the parts of its request before."""
-    instructions = "\n".join(filter(None, (setup.instructions.text, setup.hooks.session_context)))
+    servers = setup.toolbox.servers
+    said = servers.instructions if servers else ""
+    added = (setup.skills, said, setup.instructions.text, setup.hooks.session_context)
     return StepRequest(
-        system=system_prompt(setup.workspace, policy.instructions, instructions, setup.skills),
+        system=system_prompt(setup.workspace, policy.instructions, added),
         parts=(projector or Projector()).project(past, traces, policy),
         tools=offered_tools(tools, policy),
     )

@@ -87,7 +87,8 @@ class Narrator:
         self._thinking_told = (0, 0)
 
     def heard(self, text: str) -> None:
-        """Note a text that the user has just written: it needn't be repeated when its turn begins."""
+        """Note a line that the user has just written: it needn't be repeated when its turn begins. What a
+        command or a server makes of it is."""
         self._heard = text
 
     def tell(self, event: Event) -> None:

@@ -20,7 +20,7 @@ class LineRouter:
     """Passes lines on.
 
     Args:
-        heard: called with a message that is sent at once.
+        heard: called with the line that a message was written as, if it is sent at once.
         suggest: puts a message back into the next line.
     """
 
@@ -78,7 +78,7 @@ class LineRouter:
             self._suggest(typed)
             return
         if not self._ui.context.session.running:
-            self._heard(text)
+            self._heard(typed)
         self._ui.context.controls.submit(text)
 
     def _run_own(self, command: str) -> None:

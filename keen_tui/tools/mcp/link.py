@@ -20,7 +20,8 @@ AuthFactory = Callable[[McpServer], "Awaitable[httpx2.Auth | None]"]
 
 
 class ServerIdentity(Struct, frozen=True, kw_only=True):
-    """What a server says of itself, and the version of the protocol."""
+    """What a server says of itself, and the version of the protocol. `instructions` are its words for the
+    model."""
 
     name: str
     version: str
@@ -28,6 +29,7 @@ class ServerIdentity(Struct, frozen=True, kw_only=True):
     has_tools: bool = False
     has_prompts: bool = False
     has_resources: bool = False
+    instructions: str = ""
 
 
 class Ears(Protocol):

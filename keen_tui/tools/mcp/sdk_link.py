@@ -59,6 +59,7 @@ class SdkLink:
             has_tools=offers.tools is not None,
             has_prompts=offers.prompts is not None,
             has_resources=offers.resources is not None,
+            instructions=self._client.instructions or "",
         )
 
     async def tools(self) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Tool
+from keen_tui.tools.mcp.instructions import server_instructions
 from keen_tui.tools.mcp.names import PROMPTS, server_parts, tool_names
 from keen_tui.tools.mcp.prompts import server_prompts, text_of_prompt
 from keen_tui.tools.mcp.resources import (
@@ -61,6 +62,8 @@ class SessionServers:
         }
         self._parts = server_parts(self._connections)
         self._resources = ResourceLists()
+        self.instructions = ""
+        """What the ready servers say of themselves, for the system prompt. It changes with the tools only."""
         self._offered: dict[str, dict[str, ServerTool]] = {}
         self._all: dict[str, ServerTool] = {}
         self._found: dict[str, None] = {}
@@ -130,6 +133,7 @@ class SessionServers:
             if connection.state != "starting":
                 self._offered[name] = self._tools_of(connection) if connection.state == "ready" else {}
         self._collect()
+        self.instructions = self._said()
 
     def resources_named(self, text: str) -> tuple[ResourceName, ...]:
         """The resources of these servers that a message names, each once, in order."""
@@ -231,6 +235,8 @@ class SessionServers:
             self._offered[name] = self._tools_of(connection)
         if late:
             self._collect()
+        if any(self._offered[name] for name, _ in late) and not self._search:
+            self.instructions = self._said()  # the change of the tools costs the prompt cache already
         self._resources.forget()
         self.changed()
 
@@ -242,6 +248,10 @@ class SessionServers:
         is_much = 0 < self._most_bytes < sum(tool.bytes for tool in found.values())
         if is_much or self._search:  # it stays: to change back would cost a whole prompt cache
             self._search = ToolSearch(found, self._note_found)
+
+    def _said(self) -> str:
+        ready = ((name, each.identity) for name, each in self._connections.items() if each.state == "ready")
+        return server_instructions({name: who.instructions for name, who in ready if who})
 
     def forget_found(self) -> None:
         """Forget what searches have found: another session begins."""

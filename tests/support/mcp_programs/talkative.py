@@ -21,7 +21,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 from pydantic import BaseModel
 
-server = MCPServer("talkative", version="1.2")
+server = MCPServer("talkative", version="1.2", instructions=os.environ.get("INSTRUCTIONS"))
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -168,6 +168,12 @@ async def endless() -> str:
     """Never ends."""
     await asyncio.sleep(3600)
     return ""
+
+
+@server.prompt()
+def last() -> str:
+    """Ends the server."""
+    os._exit(3)
 
 
 @server.resource("notes://today")
