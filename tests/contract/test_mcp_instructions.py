@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.demo.script import Reply, Say
+from keen_tui.demo.script import Call, Reply, Say
+from keen_tui.domain.events import ToolStarted, TurnDone
 from keen_tui.tools.mcp.instructions import MOST_BYTES, MOST_IN_ALL, server_instructions
 from tests.support.agent import AtWork
 from tests.support.mcp import all_settled, servers_of, talkative
@@ -47,6 +48,25 @@ async def test_they_change_with_the_tools_at_the_beginning_of_a_turn(tmp_path: P
             True,
             False,
         ]
+
+
+async def test_a_server_that_comes_late_brings_them_with_its_tools(tmp_path: Path, at_work: AtWork) -> None:
+    wait = Call("bash", {"command": "until test -e gate; do sleep 0.05; done"})
+    script = [Reply([wait]), OK, OK]
+    async with at_work(script, tmp_path, servers=[talkative(env={"INSTRUCTIONS": "Call echo."})]) as bench:
+        servers = await all_settled(bench)
+        await servers.stop("talk")
+        bench.session.submit("go")
+        await bench.log.wait_for(ToolStarted)
+        await servers.restart("talk")
+        await all_settled(bench)
+        (tmp_path / "gate").touch()
+        assert isinstance(await bench.log.wait_for_end(), TurnDone)
+        await bench.ask("next")
+        assert ["Call echo." in bench.system(number) for number in (0, 1, 2)] == [False, True, True]
+        tools = [str(each.body["tools"]) for each in bench.server.requests]
+        assert ["mcp__talk__echo" in each for each in tools] == [False, True, True]
+        assert bench.system(1) == bench.system(2)
 
 
 async def test_without_words_of_servers_nothing_is_added(tmp_path: Path, at_work: AtWork) -> None:
