@@ -51,7 +51,8 @@ class Spent(Struct, frozen=True, kw_only=True):
     """What steps used together. `cost` is in US dollars, None as soon as that of one step is not known.
 
     `whole_tokens` is what `input_tokens` would have been if each request had held the whole history:
-    reported tokens, and estimated ones for what was left out.
+    reported tokens, and estimated ones for what was left out. `web_searches` are those that the provider
+    reported; their price isn't in `cost`.
     """
 
     input_tokens: int = 0
@@ -59,6 +60,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     cached_tokens: int = 0
     whole_tokens: int = 0
     cost: float | None = 0.0
+    web_searches: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.input_tokens or self.output_tokens)
@@ -79,6 +81,7 @@ class Spent(Struct, frozen=True, kw_only=True):
             cached_tokens=tokens.cached_tokens or 0,
             whole_tokens=(tokens.input_tokens or 0) + more,
             cost=usage.cost,
+            web_searches=tokens.web_searches or 0,
         )
         return self.joined(step)
 
@@ -101,6 +104,7 @@ class Spent(Struct, frozen=True, kw_only=True):
             cached_tokens=self.cached_tokens + sign * other.cached_tokens,
             whole_tokens=self.whole_tokens + sign * other.whole_tokens,
             cost=(self.cost or 0.0) + sign * (other.cost or 0.0) if known else None,
+            web_searches=self.web_searches + sign * other.web_searches,
         )
 
 

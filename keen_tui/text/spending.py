@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from keen_tui.domain.spent import Spent
+from keen_tui.text.units import counted
 
 NEW, CACHED, LEFT_OUT = "new", "from cache", "left out"
 """The three parts of a bar, in words."""
@@ -44,6 +45,10 @@ def percent_of(part: int, whole: int) -> str:
 
 
 def whole_history(spent: Spent) -> str:
-    """`Sent: 118,234 tokens, 34 % of the whole history (350,102).`"""
+    """`Sent: 118,234 tokens, 34 % of the whole history (350,102).`, and the number of searches if there are
+    any."""
     part = percent_of_whole(spent) or "nothing"
-    return f"Sent: {spent.input_tokens:,} tokens, {part} of the whole history ({spent.whole_tokens:,})."
+    sent = f"Sent: {spent.input_tokens:,} tokens, {part} of the whole history ({spent.whole_tokens:,})."
+    if not spent.web_searches:
+        return sent
+    return f"{sent} {counted(spent.web_searches, 'web search', 'web searches')}, not in the cost."

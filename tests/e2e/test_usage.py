@@ -49,6 +49,7 @@ async def test_the_same_as_json(tmp_path: Path) -> None:
         "whole_history_tokens": 1_000,
         "cost": None,
         "unpriced_calls": 1,
+        "web_searches": 0,
     }
     assert found["days"][0] == found["total"] | {"day": found["first_day"], "model": "scripted"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from keen_tui.domain.events import Event, Usage
 from keen_tui.domain.messages import TokenUsage
-from keen_tui.domain.spent import Spent
+from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.export import as_html
 from keen_tui.text.spending import bar_cells, percent_of_whole, whole_history
 from tests.support.exported import done, source
@@ -97,3 +97,14 @@ def test_many_turns_share_bars() -> None:
 
 def test_without_usage_there_is_no_picture() -> None:
     assert "<svg" not in as_html(source(started(1, "go"), done(1)))
+
+
+def test_searches_are_counted_and_no_cost_includes_them() -> None:
+    usages = (
+        Usage(turn=1, step=1, tokens=TokenUsage(input_tokens=10, web_searches=each)) for each in (2, None, 1)
+    )
+    whole = NOTHING
+    for usage in usages:
+        whole = whole.plus(usage)
+    assert whole_history(whole).endswith(" 3 web searches, not in the cost.")
+    assert "search" not in whole_history(NOTHING)

@@ -4,7 +4,7 @@ The JSON is one object: `schema` (1), `first_day`, `days` (one object for each d
 Each object has `day` and `model` ("" in the total), `sessions`, `turns`, `calls`, `input_tokens` (sent, those
 from the cache included), `cached_tokens`, `output_tokens`, `whole_history_tokens` (what `input_tokens` would
 have been with the whole history), `cost` (US dollars, of the calls whose price is known; null where none is)
-and `unpriced_calls`.
+`unpriced_calls`, and `web_searches` (those that the provider reported; no cost includes them).
 """
 
 from __future__ import annotations
@@ -82,4 +82,5 @@ def _record(row: ModelUsage) -> dict[str, Any]:
         "whole_history_tokens": row.spent.whole_tokens,
         "cost": None if row.unpriced == row.calls else round(row.known_cost, 6),
         "unpriced_calls": row.unpriced,
+        "web_searches": row.spent.web_searches,
     }

@@ -35,6 +35,7 @@ class UsageSlot(msgspec.Struct, frozen=True, array_like=True):
     whole_tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
+    web_searches: int = 0
 
     @property
     def spent(self) -> Spent:
@@ -45,6 +46,7 @@ class UsageSlot(msgspec.Struct, frozen=True, array_like=True):
             cached_tokens=self.cached_tokens,
             whole_tokens=self.whole_tokens,
             cost=None if self.unpriced else self.cost,
+            web_searches=self.web_searches,
         )
 
 
@@ -77,6 +79,7 @@ class _Line(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    web_searches: int | None = None
     carried_bytes: int = 0
     trace_bytes: int = 0
     whole_bytes: int | None = None
@@ -154,6 +157,7 @@ class _Counting:
             input_tokens=record.input_tokens,
             output_tokens=record.output_tokens,
             cached_tokens=record.cached_tokens,
+            web_searches=record.web_searches,
         )
         spent = NOTHING.plus(Usage(turn=record.turn, step=record.step, tokens=tokens), self._left_out)
         counts = self._slots.setdefault((int(record.at // SLOT_SECONDS), record.model or self._model), {})
@@ -166,6 +170,7 @@ class _Counting:
             "whole_tokens": spent.whole_tokens,
             "cost": record.cost or 0.0,
             "unpriced": int(record.cost is None),
+            "web_searches": spent.web_searches,
         }
         for name, count in added.items():
             counts[name] = counts.get(name, 0) + count

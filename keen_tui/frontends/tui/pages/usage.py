@@ -15,7 +15,7 @@ from keen_tui.domain.spent import Spent
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
-from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.spending import CACHED, LEFT_OUT, NEW, bar_cells, whole_history
 from keen_tui.text.units import dollars, duration, tokens
@@ -112,15 +112,16 @@ class UsageRows(RowWidget):
     def _foot(self, width: int, blank: list[Text]) -> list[Text]:
         state, look = self._state, self.look
         everything = Text("all", look("text", bold=True))
-        whole = Text(whole_history(state.spent), look("soft")) if state.spent else Text()
+        inner = width - 2 * _EDGE
+        whole = wrapped(whole_history(state.spent), inner, look("soft")) if state.spent else [Text()]
         keys = (self.key_hint(f"{self.glyphs.up}{self.glyphs.down}", "scroll"), self.key_hint("esc", "back"))
         return [
             *self._summaries(state.turns, width),
             *blank,
             self._line(everything, self._figures(state.spent), width, "text", bold=True),
-            indented(cut_row(whole, width - 2 * _EDGE, self.glyphs.more), _EDGE),
+            *(indented(row, _EDGE) for row in whole),
             *blank,
-            indented(cut_row(self._legend(), width - 2 * _EDGE, self.glyphs.more), _EDGE),
+            indented(cut_row(self._legend(), inner, self.glyphs.more), _EDGE),
             indented(self.fact(*keys), 2),
         ]
 
