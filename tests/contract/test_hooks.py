@@ -22,6 +22,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.settings.added.hooks import Hook, HookPoint, scripts_of
+from keen_tui.settings.added.skills import Skill
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support.agent import AtWork, Bench
 from tests.support.waiting import until
@@ -267,6 +268,23 @@ async def test_what_a_session_start_hook_prints_is_in_the_system_prompt(
         await bench.ask("again")
         assert "the deploy is frozen" in bench.system(0)
         assert bench.system(0) == bench.system(1)
+
+
+async def test_the_context_view_counts_no_byte_of_the_system_prompt_twice(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    start = hook("SessionStart", "echo the deploy is frozen", "startup")
+    pdf = Skill(
+        name="pdf", description="Fills.", folder=tmp_path, file="SKILL.md", where="~/skills", origin="yours"
+    )
+    async with at_work([DONE], tmp_path, hooks=[start], skills=[pdf]) as bench:
+        bench.session.open("s1", "", ())
+        await bench.ask("hello")
+        report = await bench.session.context()
+        sizes = {part.kind: part.sizes[0] for part in report.parts}
+        assert "the deploy is frozen" in sizes["system"].text
+        assert "- pdf: Fills." in sizes["skills"].text
+        assert "- pdf: Fills." not in sizes["system"].text
 
 
 async def test_a_stop_hook_keeps_the_turn_going(tmp_path: Path, at_work: AtWork) -> None:
