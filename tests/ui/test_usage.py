@@ -13,8 +13,17 @@ from tests.support import story
 from tests.support.workspace import Driver, workspace
 
 
-def used(turn: int, sent: int, received: int, cached: int = 0, cost: float | None = 0.01) -> Usage:
-    tokens = TokenUsage(input_tokens=sent, output_tokens=received, cached_tokens=cached)
+def used(
+    turn: int,
+    sent: int,
+    received: int,
+    cached: int = 0,
+    cost: float | None = 0.01,
+    searches: int | None = None,
+) -> Usage:
+    tokens = TokenUsage(
+        input_tokens=sent, output_tokens=received, cached_tokens=cached, web_searches=searches
+    )
     return Usage(turn=turn, step=1, tokens=tokens, cost=cost)
 
 
@@ -107,6 +116,13 @@ async def test_the_parts_of_a_bar_differ_in_their_signs(tmp_path: Path, glyphs: 
         assert counts[2] == len(bar(driver, 1)), "as much was left out as was sent"
         legend = driver.rows()[driver.row_with("from cache")]
         assert legend.split() == [new * 2, "new", cached * 2, "from", "cache", left_out * 2, "left", "out"]
+
+
+async def test_web_searches_are_counted_below_the_total(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(*turn(1, used(1, 118_234, 20, searches=3)))
+        await open_usage(driver)
+        assert driver.shows("3 web searches, not in the") and driver.shows("cost.")
 
 
 async def test_a_small_terminal_shows_turns_bars_and_total(tmp_path: Path) -> None:

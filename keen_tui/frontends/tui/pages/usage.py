@@ -113,7 +113,10 @@ class UsageRows(RowWidget):
         state, look = self._state, self.look
         everything = Text("all", look("text", bold=True))
         inner = width - 2 * _EDGE
-        whole = wrapped(whole_history(state.spent), inner, look("soft")) if state.spent else [Text()]
+        words = whole_history(state.spent) if state.spent else ""
+        whole = wrapped(words, inner, look("soft"))
+        if not blank:
+            whole = [cut_row(Text(words, look("soft")), inner, self.glyphs.more)]
         keys = (self.key_hint(f"{self.glyphs.up}{self.glyphs.down}", "scroll"), self.key_hint("esc", "back"))
         return [
             *self._summaries(state.turns, width),
