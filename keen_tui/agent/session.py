@@ -319,19 +319,13 @@ class Session:
     # Questions.
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
-        """Answer the approval of a call. A message with a no goes to the model.
-
-        Raises:
-            SessionRefused: that approval is not open.
-        """
+        """Answer the approval of a call. A message with a no goes to the model. Raises SessionRefused: that
+        approval is not open."""
         self._approvals.answer(call_id, allow=allow, scope=scope, message=message)
 
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
-        """Answer the question of a call; choices count from 0, None declines.
-
-        Raises:
-            SessionRefused: that question is not open, or has no such answer.
-        """
+        """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused: that
+        question is not open, or has no such answer."""
         self._questions.reply(call_id, choice, words)
 
     async def take_back(self, command: str) -> None:
@@ -434,11 +428,8 @@ class Session:
         self._setup.provider.pending = pending
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
-        """Replace the TurnMemory of a turn.
-
-        Raises:
-            SessionRefused: a turn runs, or no message stands for that one.
-        """
+        """Replace the TurnMemory of a turn. Raises SessionRefused: a turn runs, or no message stands for that
+        one."""
         self._job.require_empty("change what is remembered")
         if self._open.conversation.memory_of(turn) is None:
             because = "it wasn't answered, or it was summarised."

@@ -177,6 +177,11 @@ class Tool(Protocol):
 
     spec: ToolSpec
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether its calls change nothing, so that several of them may run at once (turn.md rule 4)."""
+        ...
+
     def target(self, arguments: Mapping[str, Any]) -> str:
         """What the call acts on, in a few words, from arguments that may be wrong. MUST NOT raise."""
         ...

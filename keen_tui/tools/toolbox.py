@@ -106,6 +106,11 @@ class Toolbox:
         tool = self._tool(call.name)
         return tool.target(call.arguments) if tool else ""
 
+    def only_reads(self, call: ToolCall) -> bool:
+        """Whether the call changes nothing, whatever its arguments are."""
+        tool = self._tool(call.name)
+        return tool is not None and tool.only_reads
+
     async def prepare(self, call: ToolCall) -> PreparedCall:
         """Check the call without touching anything.
 

@@ -38,7 +38,7 @@ from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.sandbox.probe import SandboxFinder
-from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT, one_round, until
 from tests.support.wire import assert_valid
 
@@ -229,14 +229,16 @@ async def at_work(
     skills: Sequence[Skill] = (),
     servers: Sequence[McpServer] = (),
     hooks: Sequence[Hook] = (),
+    toolbox: Toolbox | None = None,
 ) -> AsyncIterator[Bench]:
-    """A session in `workspace` with the real SDK, the real tools and a scripted server."""
+    """A session in `workspace` with the real SDK, a scripted server, and the real tools or those given."""
     async with ModelServer(script) as server:
         provider = provider_for(server, api)
         session = Session(
             workspace=workspace,
             provider=provider,
-            toolbox=build_toolbox(
+            toolbox=toolbox
+            or build_toolbox(
                 workspace,
                 sandbox=sandbox,
                 network=network,

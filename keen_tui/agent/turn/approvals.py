@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
@@ -65,7 +66,7 @@ class Approvals:
         *,
         mode: Mode,
         attended: bool,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        waiting: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
         network: Network = "ask",
@@ -112,6 +113,18 @@ class Approvals:
         self._told_of_plan = turn
         return _PLAN_NOTE
 
+    def asks_nobody(self, access: Access, said: HookAnswer) -> bool:
+        """Whether a call with this access, and this answer of hooks to it, is allowed or refused at once."""
+        return self._verdict(access, said).decision in ("allow", "refuse")
+
+    def _verdict(self, access: Access, said: HookAnswer) -> Verdict:
+        verdict = judge(self.mode, access, self._allowed)
+        if said.ruling == "ask" and verdict.decision in ("allow", "try"):
+            return asked_by_hook(access, said.why)
+        if said.ruling == "allow" and verdict.may_be_waived:
+            return replace(verdict, decision="allow")
+        return verdict
+
     async def decide(
         self,
         turn: int,
@@ -123,11 +136,7 @@ class Approvals:
     ) -> ApprovalDecision:
         """Whether the call may run. Waits for a person if the mode says so. `not_enough` says why the call
         has to run again after its read-only run, `said` is the answer of hooks to the call."""
-        verdict = judge(self.mode, prepared.access, self._allowed)
-        if said.ruling == "ask" and verdict.decision in ("allow", "try"):
-            verdict = asked_by_hook(prepared.access, said.why)
-        elif said.ruling == "allow" and verdict.may_be_waived:
-            return ApprovalDecision(allowed=True)
+        verdict = self._verdict(prepared.access, said)
         if verdict.decision == "try" and not not_enough:
             return ApprovalDecision(allowed=False, tries=True)
         if verdict.decision == "try":
@@ -244,6 +253,12 @@ class Approvals:
     async def _ask(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
     ) -> ApprovalReply:
+        async with self._waiting():
+            return await self._reply(turn, call, target, prepared, verdict)
+
+    async def _reply(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
+    ) -> ApprovalReply:
         waiting: asyncio.Future[ApprovalReply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = waiting
         saves = tuple(map(str, verdict.for_good)) if self._allowances else ()
@@ -266,8 +281,7 @@ class Approvals:
             message = verdict.nobody or _nobody_there(prepared.access)
             waiting.set_result(ApprovalReply(allowed=False, scope="once", message=message, by="headless"))
         try:
-            with self._waiting():
-                reply = await waiting
+            reply = await waiting
         except asyncio.CancelledError:
             self._publish(
                 ApprovalAnswered(

@@ -1,4 +1,4 @@
-"""One tool call from start to result: prepare, ask, run. Whatever happens, it gets exactly one result."""
+"""One tool call from start to result: check, ask, run. Whatever happens, it gets exactly one result."""
 
 from __future__ import annotations
 
@@ -41,40 +41,33 @@ NOT_RUN = ToolResult(
 )
 
 
-async def run_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
-    """Run the call and report its result, even if this task is cancelled; CancelledError then passes."""
-    running = _RunningCall(turn, step, call, setup)
-    running.start()
-    try:
-        await running.run()
-    finally:
-        on_result(call, running.result)
-        running.finish()
-
-
 def skip_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
     """Report a call that didn't run because of an interrupt."""
-    skipped = _RunningCall(turn, step, call, setup)
+    skipped = RunningCall(turn, step, call, setup)
     skipped.start()
-    on_result(call, skipped.result)
-    skipped.finish()
+    skipped.finish(on_result)
 
 
-class _RunningCall:
-    """A call and its state so far."""
+class RunningCall:
+    """A call and its state so far. Its methods are called in this order: `start`, `check`, `run`, `conclude`,
+    `finish`. However the others end, `finish` comes last; without `run`, the result says "not run"."""
 
     def __init__(self, turn: int, step: int, call: ToolCall, setup: TurnSetup) -> None:
         self.result = NOT_RUN
         self._turn = turn
         self._step = step
         self._call = call
+        self._given = call
         self._setup = setup
         self._target = setup.toolbox.target(call)
+        self._prepared: PreparedCall | None = None
         self._started_at = setup.clock()
+        self._seconds: float | None = None
         self._tail = ""
         self._said = NO_ANSWER
 
     def start(self) -> None:
+        """Tell that the call begins."""
         call = self._call
         self._setup.publish(
             ToolStarted(
@@ -87,8 +80,63 @@ class _RunningCall:
             )
         )
 
-    def finish(self) -> None:
+    async def check(self) -> None:
+        """Ask the hooks, and check the call without touching anything. If that fails, it sets the result."""
+        self._said = await self._setup.hooks.before_call(self._turn, self._call)
+        if self._said.ruling == "deny":
+            self.result = denied_by_hook(self._said)
+            return
+        if self._said.arguments is not None:
+            self._call = replace(self._call, arguments=self._said.arguments)
+            self._target = self._setup.toolbox.target(self._call)
+        try:
+            self._prepared = await self._setup.toolbox.prepare(self._call)
+        except Exception as error:
+            self.result = failed_result(error, ran=False)
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether a checked call runs, or has failed, without a question to the person."""
+        prepared = self._prepared
+        if prepared is None:
+            return True
+        return prepared.asks is None and self._setup.approvals.asks_nobody(prepared.access, self._said)
+
+    async def run(self) -> None:
+        """Do what the call says, after a yes where one is needed, and set the result. ToolFailure and bugs of
+        a tool become error results."""
+        prepared = self._prepared
+        if prepared is None:
+            return
+        try:
+            if prepared.asks:
+                self.result = await self._answered(prepared.asks)
+                return
+            answer = await self._decide(prepared)
+            if answer.tries and prepared.trial:
+                await self._try_read_only(prepared, prepared.trial)
+            elif answer.allowed:
+                await self._run_for_good(prepared, answer)
+            else:
+                self.result = _denied(answer, answer.refusal)
+        finally:
+            self._seconds = self._setup.clock() - self._started_at
+
+    async def conclude(self) -> None:
+        """Add to the result what the model is to know besides: of plan mode, of instructions, of hooks."""
+        if prepared := self._prepared:
+            if not prepared.asks and self.result.ran:
+                self._add(self._setup.approvals.plan_note(self._turn))
+            await self._add_instructions(prepared.access)
+        if self._said.ruling != "deny":
+            self._add_answer()
+            await self._run_hooks_after()
+
+    def finish(self, on_result: OnResult) -> None:
+        """Report the result, and tell that the call has ended."""
+        on_result(self._given, self.result)
         call = self._call
+        now = self._setup.clock() - self._started_at
         self._setup.publish(
             ToolFinished(
                 turn=self._turn,
@@ -98,22 +146,9 @@ class _RunningCall:
                 arguments=call.arguments,
                 target=self._target,
                 result=replace(self.result, images=()),
-                seconds=self._setup.clock() - self._started_at,
+                seconds=now if self._seconds is None else self._seconds,
             )
         )
-
-    async def run(self) -> None:
-        """Set `result`. ToolFailure and bugs of a tool become error results."""
-        self._said = await self._setup.hooks.before_call(self._turn, self._call)
-        if self._said.ruling == "deny":
-            self.result = denied_by_hook(self._said)
-            return
-        if self._said.arguments is not None:
-            self._call = replace(self._call, arguments=self._said.arguments)
-            self._target = self._setup.toolbox.target(self._call)
-        await self._run_checked()
-        self._add_answer()
-        await self._run_hooks_after()
 
     def _add_answer(self) -> None:
         """Add to the result what hooks changed and said before the call."""
@@ -135,24 +170,6 @@ class _RunningCall:
         if changed := [fact.path for fact in added if isinstance(fact, FileChanged)]:
             self._add(f"\n[after this call a hook of the user changed {', '.join(changed)}]")
         self.result = with_answer(self.result, answer)
-
-    async def _run_checked(self) -> None:
-        try:
-            prepared = await self._setup.toolbox.prepare(self._call)
-        except Exception as error:
-            self.result = failed_result(error, ran=False)
-            return
-        if prepared.asks:
-            self.result = await self._answered(prepared.asks)
-            return
-        answer = await self._decide(prepared)
-        if answer.tries and prepared.trial:
-            await self._try_read_only(prepared, prepared.trial)
-        elif answer.allowed:
-            await self._run_for_good(prepared, answer)
-        else:
-            self.result = _denied(answer, answer.refusal)
-        await self._add_instructions(prepared.access)
 
     async def _add_instructions(self, access: Access) -> None:
         """Add the instructions for the folder of the file that was read or changed."""
@@ -176,7 +193,6 @@ class _RunningCall:
         await self._execute(trial.run, changes_nothing=True)
         not_enough = trial.reason(self.result)
         if not not_enough:
-            self._add_plan_note()
             return
         tried, self.result = self.result, NOT_RUN
         answer = await self._decide(prepared, not_enough)
@@ -184,7 +200,6 @@ class _RunningCall:
             await self._run_for_good(prepared, answer)
         elif answer.trial_stands:
             self.result = replace(tried, text=f"{tried.text}\n[{answer.refusal}]", facts=())
-            self._add_plan_note()
         else:
             text = f"{answer.refusal}\n[it ran read-only first, and {not_enough}]"
             self.result = _denied(answer, text)
@@ -199,7 +214,6 @@ class _RunningCall:
                 await self._execute(prepared.after_yes or prepared.run)
             else:
                 await self._run_new_files_kept_back(prepared)
-            self._add_plan_note()
             if prepared.outside and (reason := prepared.outside.reason(self.result)):
                 await self._offer_outside(prepared, prepared.outside, reason)
 
@@ -234,9 +248,6 @@ class _RunningCall:
                 said = undecided(new)
             for note in filter(None, (said, new.problem if new is not None else "")):
                 self._add(f"\n[{note}]")
-
-    def _add_plan_note(self) -> None:
-        self._add(self._setup.approvals.plan_note(self._turn))
 
     def _add(self, note: str) -> None:
         if note:

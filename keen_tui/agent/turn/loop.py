@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 
@@ -20,10 +20,10 @@ from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.attachments.resources import ReadResources, publish_resources, resources_of
 from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
-from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
+from keen_tui.agent.turn.batch import keep_pending, run_batch
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
-from keen_tui.agent.turn.settle import Broken, Ending, Finished, pending_of
+from keen_tui.agent.turn.settle import Broken, Ending, Finished
 from keen_tui.agent.turn.stops import is_context_full, is_refused, runnable, stop_notice
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ContextExceeded, EndReason, ProviderError
@@ -35,10 +35,9 @@ from keen_tui.domain.events import (
     TextDelta,
     WebSearched,
 )
-from keen_tui.domain.messages import Message, StepReply, ToolCall, ToolResult
+from keen_tui.domain.messages import Message, StepReply
 from keen_tui.memory.projection import UserText, sent_images
 from keen_tui.memory.rendering import fenced, render_user
-from keen_tui.memory.unfinished import ended_midway
 from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
 from keen_tui.text.units import first_line
 
@@ -69,7 +68,7 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
         reply = await _call_model_until_complete(turn, setup)
         if reply.tool_calls and not is_refused(reply):
             _tell_of_odd_end(turn, setup, reply)
-            await _run_batch(turn, setup, runnable(reply))
+            await run_batch(turn, setup, runnable(reply))
             if (why := setup.hooks.wants_end) is not None:
                 return Broken(reason="hook", detail=f"A hook ended the turn: {why}")
             await _steer(turn, setup)
@@ -113,7 +112,7 @@ async def _is_kept_going(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -
     words = f"A hook of mine says that you aren't done:\n{fenced(answer.reason)}"
     turn.trace.extend(setup.provider.native(UserText(words, turn.turn)))
     setup.publish(Notice(turn=turn.turn, text=f"A hook keeps the turn going: {first_line(answer.reason)}"))
-    _keep(turn, setup)
+    keep_pending(turn, setup)
     return True
 
 
@@ -222,29 +221,6 @@ async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
     return reply
 
 
-async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
-    """Run the calls in order. However this ends, every call has exactly one result in the trace."""
-    batch: list[tuple[ToolCall, ToolResult]] = []
-
-    def finished(call: ToolCall, result: ToolResult) -> None:
-        batch.append((call, result))
-        turn.add_result(call, setup.toolbox.target(call), result)
-
-    try:
-        for call in reply.tool_calls:
-            if setup.hooks.wants_end is not None:
-                break
-            await _keep_before(turn, setup, reply, batch)
-            if note := turn.repeats.note(call):
-                setup.publish(Notice(turn=turn.turn, text=note))
-            await run_call(turn.turn, turn.step, call, setup, finished)
-    finally:
-        for call in reply.tool_calls[len(batch) :]:
-            skip_call(turn.turn, turn.step, call, setup, finished)
-        turn.add_step(reply, setup.provider.tool_results(batch))
-        _keep(turn, setup)
-
-
 async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
     """Add the user's steering messages, with their skills, images and resources, after the tool results
     (turn.md rule 15). If this is interrupted, the text is added all the same, unless a hook has yet to be
@@ -277,26 +253,4 @@ async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
             publish_skill(turn.turn, message.skill, setup)
             publish_images(turn.turn, read, setup)
             publish_resources(turn.turn, found, setup)
-        _keep(turn, setup)
-
-
-def _keep(turn: ActiveTurn, setup: TurnSetup) -> None:
-    if setup.pending_store.store:
-        setup.pending_store.keep(setup.provider.identity, pending_of(turn.record(setup.clock())))
-
-
-async def _keep_before(
-    turn: ActiveTurn, setup: TurnSetup, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
-) -> None:
-    """Before a call begins, save the state that will be true if the process dies while it runs (turn.md rule
-    9)."""
-    if setup.pending_store.store is None:
-        return
-    begun, *later = reply.tool_calls[len(batch) :]
-    cut = ended_midway(begun.name)
-    results = (*batch, (begun, cut), *((call, NOT_RUN) for call in later))
-    supposed = turn.copied()
-    supposed.add_result(begun, setup.toolbox.target(begun), cut)
-    supposed.add_step(reply, setup.provider.tool_results(results))
-    setup.pending_store.keep(setup.provider.identity, pending_of(supposed.record(setup.clock())))
-    await setup.pending_store.kept()
+        keep_pending(turn, setup)

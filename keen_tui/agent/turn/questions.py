@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Literal
 
 from keen_tui.domain.errors import SessionRefused
@@ -20,7 +20,7 @@ class UserQuestions:
     Args:
         publish: where QuestionAsked and QuestionAnswered go.
         attended: whether somebody is there to answer.
-        waiting: entered while a person is asked.
+        waiting: entered while a person is asked; what others ask waits there.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class UserQuestions:
         publish: Callable[[Event], None],
         *,
         attended: bool,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        waiting: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> None:
         self._publish = publish
         self._attended = attended
@@ -37,6 +37,10 @@ class UserQuestions:
 
     async def ask(self, turn: int, call: ToolCall, asked: QuestionSpec) -> QuestionReply:
         """The person's answer. An interrupt passes through: the call is then not answered."""
+        async with self._waiting():
+            return await self._answer(turn, call, asked)
+
+    async def _answer(self, turn: int, call: ToolCall, asked: QuestionSpec) -> QuestionReply:
         waiting: asyncio.Future[QuestionReply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = (asked, waiting)
         self._publish(
@@ -52,8 +56,7 @@ class UserQuestions:
         if not self._attended:
             waiting.set_result(QuestionReply(nobody=True))
         try:
-            with self._waiting():
-                reply = await waiting
+            reply = await waiting
         except asyncio.CancelledError:
             self._tell(turn, call, QuestionReply(), "stop")
             raise

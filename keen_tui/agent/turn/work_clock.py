@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 
 class WorkClock:
@@ -13,17 +14,19 @@ class WorkClock:
         self._clock = clock
         self._waited = 0.0
         self._waiting_since: float | None = None
+        self._one_question = asyncio.Lock()
 
     def __call__(self) -> float:
         now = self._clock() if self._waiting_since is None else self._waiting_since
         return now - self._waited
 
-    @contextmanager
-    def standing(self) -> Iterator[None]:
-        """A context in which no time passes. One question is open at a time."""
-        self._waiting_since = self._clock()
-        try:
-            yield
-        finally:
-            self._waited += self._clock() - self._waiting_since
-            self._waiting_since = None
+    @asynccontextmanager
+    async def standing(self) -> AsyncIterator[None]:
+        """A context in which no time passes. It is entered by one question at a time; others wait."""
+        async with self._one_question:
+            self._waiting_since = self._clock()
+            try:
+                yield
+            finally:
+                self._waited += self._clock() - self._waiting_since
+                self._waiting_since = None

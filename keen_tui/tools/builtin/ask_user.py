@@ -76,6 +76,7 @@ class AskUser:
             "required": ["question", "choices"],
         },
     )
+    only_reads = False
 
     def target(self, arguments: Mapping[str, Any]) -> str:
         return mentioned(arguments, "question")

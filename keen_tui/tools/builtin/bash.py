@@ -94,6 +94,7 @@ class Bash:
             "required": ["command"],
         },
     )
+    only_reads = False
 
     def __init__(
         self,

@@ -39,6 +39,7 @@ class EditFile:
             "required": ["path", "old_text", "new_text"],
         },
     )
+    only_reads = False
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -39,6 +39,7 @@ class GlobFiles:
             "required": ["pattern"],
         },
     )
+    only_reads = True
 
     def __init__(self, workspace: Workspace, searcher: Searcher) -> None:
         self._workspace = workspace

@@ -47,6 +47,7 @@ class GrepFiles:
             "required": ["pattern"],
         },
     )
+    only_reads = True
 
     def __init__(self, workspace: Workspace, searcher: Searcher) -> None:
         self._workspace = workspace

@@ -50,6 +50,7 @@ class ProposePlan:
             "required": ["plan"],
         },
     )
+    only_reads = False
 
     def target(self, arguments: Mapping[str, Any]) -> str:
         plan = arguments.get("plan")

@@ -40,6 +40,7 @@ class ReadFile:
             "required": ["path"],
         },
     )
+    only_reads = True
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

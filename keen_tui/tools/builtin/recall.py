@@ -71,6 +71,7 @@ class Recall:
             "required": [],
         },
     )
+    only_reads = True
 
     def __init__(self, workspace: Workspace, searcher: Searcher, earlier: EarlierTurns) -> None:
         self._workspace = workspace

@@ -35,6 +35,7 @@ class UseSkill:
             "required": ["name"],
         },
     )
+    only_reads = False
 
     def __init__(self, workspace: Workspace, shelf: SkillShelf) -> None:
         self._workspace = workspace

@@ -60,6 +60,7 @@ class TodoWrite:
             "required": [],
         },
     )
+    only_reads = False
 
     def __init__(self, todos: TodoList) -> None:
         self._todos = todos

@@ -58,6 +58,7 @@ class WebFetch:
             "required": ["url"],
         },
     )
+    only_reads = True
 
     def __init__(
         self,

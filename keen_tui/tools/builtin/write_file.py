@@ -36,6 +36,7 @@ class WriteFile:
             "required": ["path", "content"],
         },
     )
+    only_reads = False
 
     def __init__(self, workspace: Workspace, keys: Callable[[], Iterable[str]] = tuple) -> None:
         """`keys` returns the API keys that the model must not see. It may read files."""

@@ -37,6 +37,8 @@ class ToolSearch:
         found: called with the names that were found.
     """
 
+    only_reads = False
+
     def __init__(self, tools: Mapping[str, ServerTool], found: Callable[[Sequence[str]], None]) -> None:
         self._tools = tools
         self._found = found

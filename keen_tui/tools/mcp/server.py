@@ -7,7 +7,7 @@ import importlib
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
@@ -47,6 +47,14 @@ class ServerNeeds(Struct, frozen=True, kw_only=True):
     auth: AuthFactory | None = None
 
 
+class ServerCall(Struct, frozen=True, eq=False):
+    """A call that runs: `asking` takes the server's questions, `hears` its log messages. The protocol doesn't
+    say to which call they belong; the newest gets them."""
+
+    asking: Asking
+    hears: Callable[[str], None]
+
+
 class ServerConnection:
     """A server and the connection to it. `changed` is called when its state or its lists have changed, `tell`
     with a sentence for the user."""
@@ -65,10 +73,8 @@ class ServerConnection:
         self.identity: ServerIdentity | None = None
         self.tools: tuple[Mapping[str, Any], ...] = ()
         self.prompts: tuple[Mapping[str, Any], ...] = ()
-        self.asking: Asking | None = None
-        """Takes the server's questions while a call runs; None: they are declined."""
-        self.hears: Callable[[str], None] | None = None
-        """Takes its log messages while a call runs."""
+        self.calls: list[ServerCall] = []
+        """The calls that run, the newest last."""
         self._around = around
         self._changed = changed
         self._tell = tell
@@ -291,8 +297,8 @@ class _Hearing:
 
     def log(self, text: str, *, is_message: bool = False) -> None:
         self._connection.log.add(text)
-        if is_message and self._connection.hears:
-            self._connection.hears(text)
+        if is_message and self._connection.calls:
+            self._connection.calls[-1].hears(text)
 
     def lists_changed(self) -> None:
         self._signals.put_nowait("lists")
@@ -302,8 +308,13 @@ class _Hearing:
             self._connection.note_end(reason)
 
     async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        asking = self._connection.asking
-        return await asking.ask(asked) if asking else {"action": "decline"}
+        if not self._connection.calls:
+            return {"action": "decline"}
+        *others, newest = self._connection.calls
+        with ExitStack() as waiting:
+            for call in others:  # the server may need the answer for them, too
+                waiting.enter_context(call.asking.limit.standing())
+            return await newest.asking.ask(asked)
 
 
 def _require_unchanged(server: McpServer, folder: Path) -> None:

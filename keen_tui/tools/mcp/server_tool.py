@@ -17,7 +17,7 @@ from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.results import NewFile, ServerResult, arguments_shown, server_result
 from keen_tui.tools.mcp.schemas import usable_schema
-from keen_tui.tools.mcp.server import ServerConnection
+from keen_tui.tools.mcp.server import ServerCall, ServerConnection
 from keen_tui.tools.process.captured import CapturedOutput
 from keen_tui.tools.process.live_output import LiveOutput
 from keen_tui.tools.process.time_limit import TimeLimit
@@ -54,7 +54,7 @@ class ServerTool:
         self._hints: Mapping[str, Any] = hints if isinstance(hints, Mapping) else {}
 
     @property
-    def reads_only(self) -> bool:
+    def only_reads(self) -> bool:
         """Whether the server says so. Nobody checks it."""
         return self._hints.get("readOnlyHint") is True
 
@@ -81,7 +81,7 @@ class ServerTool:
 
     @property
     def _concern(self) -> str:
-        if self.reads_only:
+        if self.only_reads:
             return "the server says that it only reads, but nothing checks that"
         if self._hints.get("destructiveHint") is True:
             return "the server says that it may delete or overwrite something"
@@ -92,13 +92,14 @@ class ServerTool:
         live = LiveOutput(CapturedOutput(), on_output)
 
         def tell(text: str) -> None:
-            if connection.asking is asking:  # what comes later belongs to no call
+            if call in connection.calls:  # what comes later belongs to no call
                 live.feed(f"{clean(text)}\n".encode("utf-8", "replace"))
 
         def progress(done: float, total: float | None, message: str) -> None:
             tell(_progress(done, total, message))
 
-        connection.asking, connection.hears = asking, tell
+        call = ServerCall(asking, tell)
+        connection.calls.append(call)
         try:
             async with limit.within():
                 answer = await connection.call(self.tool, arguments, progress)
@@ -113,7 +114,7 @@ class ServerTool:
         except ServerFailed as error:
             return self._failed(f"{error}{_note(asking)}", "failed")
         finally:
-            connection.asking = connection.hears = None
+            connection.calls.remove(call)
             asking.close()
             live.close()
         result = await asyncio.to_thread(server_result, answer, self._new_file)
@@ -141,7 +142,7 @@ class ServerTool:
         )
 
     def _facts(self, *, failed: bool) -> tuple[ServerCalled, ...]:
-        if self.reads_only:
+        if self.only_reads:
             return ()
         return (ServerCalled(server=self._connection.server.name, tool=self.tool, failed=failed),)
 

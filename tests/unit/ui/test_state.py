@@ -255,6 +255,22 @@ def test_an_approval_waits_until_it_is_answered() -> None:
     assert (block.status, block.started_at) == ("running", 50.0)
 
 
+def test_a_call_that_ends_leaves_the_others_running_or_asking() -> None:
+    ends = story.tool_finished(1, "a", "grep_files", "x", ToolResult(text="found", summary="1 match"))
+    begun = after(
+        story.started(1, "go"),
+        story.tool_started(1, "a", "grep_files", "x"),
+        story.tool_started(1, "b", "mcp", "y"),
+    )
+    assert after(ends, state=begun).phase == "tool"
+    asked = after(story.approval(1, "b"), state=begun)
+    assert after(ends, state=asked).phase == "asking"
+    assert after(story.tool_started(1, "c", "grep_files", "z"), state=asked).phase == "asking"
+    also_ends = story.tool_finished(1, "b", "mcp", "y", ToolResult(text="", summary="done"))
+    ended = after(ends, also_ends, state=begun)
+    assert ended.phase == "waiting"
+
+
 def test_an_end_closes_an_open_approval() -> None:
     asked = after(
         story.started(1, "go"), story.tool_started(1, "c", "edit_file", "a"), story.approval(1, "c")

@@ -69,6 +69,7 @@ from keen_tui.frontends.tui.state.session_reducer import (
 from keen_tui.frontends.tui.state.state import (
     Block,
     NoticeBlock,
+    Phase,
     ReasoningBlock,
     RetryBlock,
     TextBlock,
@@ -302,8 +303,8 @@ def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
         status="running",
         started_at=now,
     )
-    live = tuple(closed(block, lost=False) for block in state.live)
-    return replace(state, live=(*live, row), phase="tool")
+    live = (*(closed(block, lost=False) for block in state.live), row)
+    return replace(state, live=live, phase=_phase_of_calls(state, live))
 
 
 def _tool_output(state: UiState, event: ToolOutput) -> UiState:
@@ -336,7 +337,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     if isinstance(event.result.display, TodoDisplay):
         todos = Todos(items=event.result.display.items, turn=event.turn, call_id=event.id)
     return with_row(
-        replace(state, live=live, todos=todos, phase="waiting"),
+        replace(state, live=live, todos=todos, phase=_phase_of_calls(state, live)),
         event.turn,
         lambda row: replace(
             row,
@@ -346,6 +347,14 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
             recalled_bytes=row.recalled_bytes + recalled_bytes(event.name, event.result),
         ),
     )
+
+
+def _phase_of_calls(state: UiState, live: Sequence[Block]) -> Phase:
+    """What goes on once a call has begun or ended: others of its step may run or ask, too."""
+    if state.approval or state.asked:
+        return "asking"
+    running = any(isinstance(block, ToolBlock) and block.status == "running" for block in live)
+    return "tool" if running else "waiting"
 
 
 def _counted(state: UiState, event: Event) -> UiState:
