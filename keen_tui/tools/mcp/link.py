@@ -83,5 +83,6 @@ class ServerLink(Protocol):
         ...
 
     async def changes(self, tell: Callable[[], None]) -> None:
-        """Listen for changes of the lists until the connection ends, where it needs that."""
+        """Call `tell` when a list may have changed, until cancelled. Returns at once if the server sends
+        notifications instead, which `Ears` hear."""
         ...

@@ -37,6 +37,8 @@ from keen_tui.tools.sandbox.probe import SandboxFinder
 
 _MOST_PAGES: Final = 50
 _CONNECT_SECONDS: Final = 30.0
+_PAUSES: Final = (1.0, 5.0, 30.0, 120.0)
+"""Seconds before listening for changes again: after the first break, the second, ... and all later ones."""
 _TERMINATED: Final = "Session terminated"
 """What the SDK says if a server doesn't know the session any more, for example because it was restarted."""
 
@@ -45,8 +47,9 @@ class SdkLink:
     """A connection. All results are plain JSON values. Methods raise ServerFailed with the end of a sentence,
     ServerGone if the connection has ended."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
+        self._server = server
 
     @property
     def identity(self) -> ServerIdentity:
@@ -101,14 +104,30 @@ class SdkLink:
             return _plain(await self._client.read_resource(uri))
 
     async def changes(self, tell: Callable[[], None]) -> None:
-        """Listen for changes of the lists, as newer servers announce them, until the connection ends.
-        Returns at once for servers that send notifications anyway."""
-        with suppress(Exception):
-            async with self._client.listen(
-                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
-            ) as changes:
-                async for _ in changes:
-                    tell()
+        """Listen for changes of the lists as servers of 2026-07-28 announce them, until cancelled. If the
+        stream of changes breaks, listen again: nothing is replayed, so every list may have changed meanwhile.
+        Returns at once for older servers, which send notifications, and for those that offer no such stream.
+        """
+        clock, pauses, was_open = asyncio.get_running_loop().time, iter(_PAUSES), False
+        while True:
+            began = clock()
+            with suppress(Exception):
+                async with self._client.listen(
+                    tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+                ) as changes:
+                    if was_open:
+                        tell()
+                    was_open = True
+                    async for _ in changes:
+                        tell()
+            if not was_open:
+                return
+            if clock() - began > _PAUSES[-1]:
+                pauses = iter(_PAUSES)
+            answers = False
+            while not answers:
+                await asyncio.sleep(next(pauses, _PAUSES[-1]))
+                answers = await _answers(self._server)
 
     async def _all(self, page: Callable[[str | None], Awaitable[Any]], name: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -136,7 +155,7 @@ async def open_link(
     refusals: list[int] = []
     try:
         async with _client(server, root, sandbox, ears, auth, refusals) as client:
-            yield SdkLink(client)
+            yield SdkLink(client, server)
     except (Exception, BaseExceptionGroup) as error:
         found = _first_of(error)
         if refusals and not isinstance(found, ServerFailed):
@@ -318,6 +337,19 @@ async def _http(
         else:
             client = await stack.enter_async_context(made())
             yield await stack.enter_async_context(streamable_http_client(server.url, http_client=client))
+
+
+async def _answers(server: McpServer) -> bool:
+    """Whether the address of a server answers at all. The SDK ends the connection with the first request that
+    can't reach it, so none is sent just to listen."""
+    if server.transport == "stdio":
+        return True
+    try:
+        async with httpx2.AsyncClient(headers=server.headers, timeout=_CONNECT_SECONDS) as http:
+            await http.head(server.url)
+    except (httpx2.HTTPError, OSError):
+        return False
+    return True
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """An MCP server for tests, on the SDK's own server: by its standard streams, or by HTTP on a port.
 
-`python talkative.py` or `python talkative.py http PORT`. It writes what it was called with to the file in
-CALLS_FILE, one line a call, and the names of its environment variables on request.
+`python talkative.py`, `python talkative.py http PORT` or `python talkative.py sse PORT`. It writes what it
+was called with to the file in CALLS_FILE, one line a call, and the names of its environment variables on
+request.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mcp.server import MCPServer
 from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
 server = MCPServer("talkative", version="1.2", instructions=os.environ.get("INSTRUCTIONS"))
@@ -133,7 +135,10 @@ async def grow(context: Context) -> str:
         """A new tool."""
         return "grown"
 
-    await context.session.send_tool_list_changed()
+    if context.request_context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        await context.notify_tools_changed()
+    else:
+        await context.session.send_tool_list_changed()
     return "grew"
 
 
@@ -242,5 +247,7 @@ if __name__ == "__main__":
     print("talkative is starting", file=sys.stderr, flush=True)
     if sys.argv[1:2] == ["http"]:
         server.run("streamable-http", port=int(sys.argv[2]))
+    elif sys.argv[1:2] == ["sse"]:
+        server.run("sse", port=int(sys.argv[2]))
     else:
         server.run("stdio")
