@@ -61,6 +61,20 @@ async def test_a_reply_that_comes_all_at_once_is_drawn_in_pieces() -> None:
     assert max(after - before for before, after in pairwise(lengths)) <= 2 * CHARACTERS_AT_ONCE
 
 
+async def test_a_long_text_of_the_past_is_the_very_one_that_was_read() -> None:
+    """A session of 10,000 messages would have another copy of all its replies."""
+    bus, shown, text = EventBus(), list[UiState](), "x" * 3 * CHARACTERS_AT_ONCE
+
+    def publish() -> None:
+        bus.publish_all([SessionOpened(id="s", restoring=True), story.started(1, "go")])
+        bus.publish_all([TextDelta(turn=1, step=1, text=text), SessionRestored()])
+
+    await followed(bus, shown.append, publish)
+    block = shown[-1].live[-1]
+    assert isinstance(block, TextBlock)
+    assert block.text is text
+
+
 async def test_a_state_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -57,7 +57,8 @@ async def _folded(
     way there: then it says that there is more."""
     now = since = clock()
     characters = 0
-    for event in _in_pieces(batch):
+    pieces = _in_pieces(batch, lambda: state.restoring)
+    for event in pieces:
         if clock() - since > SLICE_SECONDS:
             if state.restoring:
                 yield state, True
@@ -76,10 +77,15 @@ async def _folded(
     yield state, False
 
 
-def _in_pieces(batch: Sequence[Event]) -> Iterator[Event]:
-    """The events, a long delta as several."""
+def _in_pieces(batch: Sequence[Event], is_past: Callable[[], bool]) -> Iterator[Event]:
+    """The events, a long delta as several; whole if it is a past's, which is not drawn: pieces put together
+    again would be another copy of its text."""
     for event in batch:
-        if isinstance(event, TextDelta | ReasoningDelta) and len(event.text) > CHARACTERS_AT_ONCE:
+        if (
+            isinstance(event, TextDelta | ReasoningDelta)
+            and len(event.text) > CHARACTERS_AT_ONCE
+            and not is_past()
+        ):
             for start in range(0, len(event.text), CHARACTERS_AT_ONCE):
                 yield replace(event, text=event.text[start : start + CHARACTERS_AT_ONCE])
         else:
