@@ -132,8 +132,7 @@ class Session:
             max_steps=max_steps,
             retries=retries or RetryPolicy(),
             skills=toolbox.skills.listed if toolbox.skills else "",
-            steered=self._queue.at_boundary,
-            steer_later=self._queue.put_back,
+            queue=self._queue,
             why_stopped=lambda: self._why_stopped,
         )
         opened = OpenSession(setup=setup, instructions=InstructionWatch(instruction_files))

@@ -225,7 +225,7 @@ async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
     """Add the user's steering messages, with their skills, images and resources, after the tool results
     (turn.md rule 15). If this is interrupted, the text is added all the same, unless a hook has yet to be
     asked."""
-    texts = deque(setup.steered())
+    texts = deque(setup.queue.at_boundary())
     if not texts:
         return
     messages: list[Message] = []
@@ -241,7 +241,7 @@ async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
             resources[place] = found = await resources_of(message.text, read.images, setup)
             messages[place] = replace(message, resources=found.resources)
     finally:
-        setup.steer_later(texts)
+        setup.queue.put_back(texts)
         sent = tuple(chain.from_iterable(map(sent_images, messages)))
         said = "\n\n".join(render_user(message, whole=True) for message in messages)
         if said:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from keen_tui.agent.hooks.hooks import SessionHooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
 from keen_tui.domain.errors import STOPPED
@@ -79,7 +80,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     beyond the process, if the user wants that; `projector` knows the session's previous request,
     `newest_request` what the last answered one was built from; `instructions` are those that the session
     began with, `nested` those of folders below the workspace, `skills` the list of skills for the system
-    prompt; `steered` takes the messages that go into the turn now, `steer_later` puts some of them back;
+    prompt; `queue` has the messages that go into the turn at its next results;
     `why_stopped` says in a sentence who interrupted it."""
 
     provider: Provider
@@ -100,6 +101,5 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     instructions: Instructions = NO_INSTRUCTIONS
     nested: NestedInstructions = field(default_factory=NestedInstructions)
     skills: str = ""
-    steered: Callable[[], Sequence[str]] = tuple
-    steer_later: Callable[[Sequence[str]], None] = lambda _: None
+    queue: MessageQueue = field(default_factory=lambda: MessageQueue(lambda _: None))
     why_stopped: Callable[[], str] = lambda: STOPPED
