@@ -246,7 +246,7 @@ def test_who_answered_can_be_asked_again(place: Place) -> None:
     place.asked("n\n")
     assert "They are used" in place.asked_again("y\n")
     assert place.settings().model == "small"
-    assert "They are not used" in place.asked_again("n\n")
+    assert "They aren't used" in place.asked_again("n\n")
     assert place.settings() == Settings()
 
 

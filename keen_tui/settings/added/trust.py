@@ -48,7 +48,7 @@ def ask_again(
         raise ConfigError("Nobody can answer here: keen-tui trust needs a terminal.")
     answer = _ask(folder, project, environ, keys, out)
     if answer is not None:
-        out.write("They are used from the next start on.\n" if answer else "They are not used.\n")
+        out.write("They are used from the next start on.\n" if answer else "They aren't used.\n")
 
 
 def _ask(

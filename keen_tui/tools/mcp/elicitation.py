@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -267,6 +268,8 @@ def _number(field: Mapping[str, Any], words: str, *, whole: bool) -> int | float
         value = int(words) if whole else float(words)
     except ValueError:
         raise ValueError("it isn't a whole number" if whole else "it isn't a number") from None
+    if not math.isfinite(value):
+        raise ValueError("it isn't a number")
     least, most = field.get("minimum"), field.get("maximum")
     if isinstance(least, int | float) and value < least:
         raise ValueError(f"it must be at least {least}")

@@ -283,6 +283,14 @@ async def test_a_page_that_cannot_be_opened_is_left_to_the_person(opens: bool) -
     assert ("No browser" in person.questions[-1].body) is not opens
 
 
+@pytest.mark.parametrize("words", ["nan", "inf", "1e999"])
+async def test_a_number_is_one_that_json_has(words: str) -> None:
+    person = Person(choose(0, words), choose(0, "1.5"))
+    asked = {"requestedSchema": {"properties": {"share": {"type": "number"}}, "required": ["share"]}}
+    assert await answer(asked, person) == {"action": "accept", "content": {"share": 1.5}}
+    assert person.questions[1].body.endswith("That doesn't fit: it isn't a number.")
+
+
 @pytest.mark.parametrize(
     "asked",
     [
