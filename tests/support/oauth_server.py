@@ -24,6 +24,8 @@ from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.login import LoginPage
@@ -185,10 +187,42 @@ async def sign_in_server() -> AsyncIterator[SignInServer]:
         """Count the notes."""
         return 3
 
-    running = uvicorn.Server(uvicorn.Config(mcp.streamable_http_app(), log_level="critical", ws="none"))
+    async with _served(mcp.streamable_http_app(), listening):
+        yield SignInServer(f"{origin}/mcp", accounts)
+
+
+@asynccontextmanager
+async def half_open_server() -> AsyncIterator[McpServer]:
+    """Run a server that greets everybody and lists its tools for nobody."""
+    app = MCPServer("half open").streamable_http_app()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        asked = await receive()
+        if b"tools/list" in asked.get("body", b""):
+            await Response(status_code=401, headers={"www-authenticate": "Bearer"})(scope, receive, send)
+            return
+        before = iter([asked])
+
+        async def again() -> Message:
+            return next(before, None) or await receive()
+
+        await app(scope, again, send)
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    async with _served(guarded, listening):
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        yield McpServer(name="half", transport="http", url=url)
+
+
+@asynccontextmanager
+async def _served(app: ASGIApp, listening: socket.socket) -> AsyncIterator[None]:
+    running = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none"))
     task = asyncio.create_task(running.serve(sockets=[listening]))
     try:
-        yield SignInServer(f"{origin}/mcp", accounts)
+        yield
     finally:
         running.should_exit = True
         await task

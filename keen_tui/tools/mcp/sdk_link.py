@@ -158,7 +158,7 @@ async def open_link(
             yield SdkLink(client, server)
     except (Exception, BaseExceptionGroup) as error:
         found = _first_of(error)
-        if refusals and not isinstance(found, ServerFailed):
+        if refusals and not isinstance(found, SignInNeeded):
             raise SignInNeeded from error
         raise _failure(found) from error
 
@@ -311,7 +311,8 @@ async def _http(
     server: McpServer, auth: AuthFactory | None, refusals: list[int]
 ) -> AsyncIterator[TransportStreams]:
     async def note(response: httpx2.Response) -> None:
-        if response.status_code == httpx2.codes.UNAUTHORIZED:
+        # Requests that are signed raise SignInNeeded themselves.
+        if response.status_code == httpx2.codes.UNAUTHORIZED and not signs_in:
             refusals.append(response.status_code)
 
     # A server may hold a stream open for as long as it likes: the limits of start and call end the wait.

@@ -26,13 +26,13 @@ from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
 from keen_tui.tools.mcp.login import LoginPage, sign_in
 from keen_tui.tools.mcp.loopback import Loopback
-from keen_tui.tools.mcp.server import ServerNeeds
+from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.servers import SessionServers
 from keen_tui.tools.mcp.sign_ins import SignIns
 from keen_tui.tools.sandbox.probe import no_sandbox
 from keen_tui.wiring import build_session
 from tests.support.keyrings import no_system_keyring
-from tests.support.oauth_server import SignInServer, sign_in_server
+from tests.support.oauth_server import SignInServer, half_open_server, sign_in_server
 from tests.support.waiting import until
 
 
@@ -386,3 +386,15 @@ async def test_a_server_without_a_page_to_sign_in_says_why(tmp_path: Path) -> No
     service = ServerService(SessionServers([gone], needs, lambda: None), tmp_path)
     with pytest.raises(SessionRefused, match=r"You aren't signed in to gone: .* can't be reached"):
         await service.login("gone")
+
+
+async def test_a_server_that_greets_everybody_and_refuses_the_first_request_needs_a_sign_in(
+    tmp_path: Path, sign_ins: SignIns
+) -> None:
+    needs = ServerNeeds(root=tmp_path, sandbox=no_sandbox(), auth=sign_ins.auth)
+    async with half_open_server() as server:
+        connection = ServerConnection(server, needs, lambda: None, lambda sentence: None)
+        connection.start()
+        await connection.settled()
+        assert (connection.state, connection.reason) == ("sign-in", "")
+        await connection.stop()

@@ -1,0 +1,1 @@
+"""Keen's MCP client in the protocol's own conformance suite."""
