@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.model_service import ModelService
-from keen_tui.agent.services.server_service import ServerService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.slash import BUILT_IN
@@ -31,6 +30,10 @@ from keen_tui.wiring import (
     build_store,
     key_variables,
 )
+
+if TYPE_CHECKING:
+    from keen_tui.agent.services.server_service import ServerService
+    from keen_tui.agent.session import Session
 
 
 def live(
@@ -57,11 +60,10 @@ def live(
     session, history, changes = build_saved_session(
         settings, Path.cwd(), provider, model, store, environ, attended=True, additions=additions
     )
-    servers = session.state.open.setup.toolbox.servers
     return FrontEndSetup(
         session=session,
         controls=session,
-        servers=ServerService(servers, home_folder(environ)) if servers else None,
+        servers=_server_service(session, environ),
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,
@@ -74,6 +76,16 @@ def live(
         skills=additions.skills,
         settings=SettingsService(given, environ, Path.cwd(), check_rules),
     )
+
+
+def _server_service(session: Session, environ: Mapping[str, str]) -> ServerService | None:
+    """The MCP servers of the session; None, and nothing of them is loaded, if there are none."""
+    servers = session.state.open.setup.toolbox.servers
+    if not servers:
+        return None
+    from keen_tui.agent.services.server_service import ServerService  # noqa: PLC0415
+
+    return ServerService(servers, home_folder(environ))
 
 
 def additions_here(settings: Settings, environ: Mapping[str, str]) -> Additions:

@@ -28,7 +28,6 @@ from keen_tui.system.executables import find_program
 from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
 from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.mcp.sign_ins import SignIns
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
@@ -41,7 +40,7 @@ from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
 
 if TYPE_CHECKING:
-    pass
+    from keen_tui.tools.mcp.link import AuthFactory
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
@@ -86,7 +85,7 @@ def build_session(
             watches_commands=settings.memory_watch_commands,
             skills=additions.skills,
             servers=additions.servers,
-            auth=SignIns(home_folder(os.environ)).auth if additions.servers else None,
+            auth=_auth() if additions.servers else None,
         ),
         mode=settings.mode,
         attended=attended,
@@ -102,6 +101,12 @@ def build_session(
         hooks=additions.hooks,
         hook_programs=HookPrograms(workspace, dict.fromkeys(PROJECT_FOLDER, str(workspace)), key_variables),
     )
+
+
+def _auth() -> AuthFactory:
+    from keen_tui.tools.mcp.sign_ins import SignIns  # noqa: PLC0415 - not without a server
+
+    return SignIns(home_folder(os.environ)).auth
 
 
 def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
