@@ -53,6 +53,7 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
 from keen_tui.settings.added.hooks import Hook
+from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.earlier import SessionRecord
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -220,6 +221,11 @@ class Session:
     def permitted(self) -> Permitted:
         """What was allowed or forbidden in addition to the mode."""
         return self._surroundings.added_to(self._approvals.permitted)
+
+    @property
+    def tasks(self) -> BackgroundTasks:
+        """The commands in the background."""
+        return self._setup.toolbox.tasks
 
     async def context(self, draft: str = "") -> ContextReport:
         """The parts of the next request if `draft` is sent now; measured in a thread."""
@@ -513,7 +519,7 @@ class Session:
         self._queue.forget()
         await self._hooks.close()
         await self._setup.provider.close()
-        await self._surroundings.end_servers()
+        await self._surroundings.end_programs()
         await self._background.wait()
         self.bus.close()
 

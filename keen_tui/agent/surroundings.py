@@ -22,6 +22,8 @@ class Surroundings:
         self._toolbox = toolbox
         self._publish = publish
         self._sandbox = ""
+        toolbox.tasks.turn = turn
+        toolbox.tasks.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))
         if toolbox.servers:
             toolbox.servers.attended = attended
             toolbox.servers.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))
@@ -37,8 +39,9 @@ class Surroundings:
         if self._toolbox.servers:
             self._toolbox.servers.forget_found()
 
-    async def end_servers(self) -> None:
-        """End the MCP servers, and wait until their programs have ended."""
+    async def end_programs(self) -> None:
+        """End the commands in the background and the MCP servers, and wait until they are gone."""
+        await self._toolbox.tasks.close()
         if self._toolbox.servers:
             await self._toolbox.servers.close()
 

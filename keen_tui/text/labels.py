@@ -27,6 +27,8 @@ TOOL_NAMES: Mapping[str, str] = {
     "mcp_search": "mcp",
     "web_fetch": "fetch",
     "web_search": "web",
+    "task_output": "output",
+    "task_stop": "stop",
 }
 """Names of tools as rows show them; others keep theirs."""
 
@@ -45,6 +47,7 @@ READING_TOOLS: Final = frozenset(
         "recall",
         "skill",
         "web_fetch",
+        "task_output",
     )
 )
 """Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""

@@ -118,6 +118,9 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     `new_files` if it may create files there, and `asks` for a call that is only a question to the person and
     isn't run.
 
+    `goes_on`: a command that runs on in the background after its call, so nobody is asked about its hosts
+    while it runs.
+
     `asking` takes the questions that an MCP server asks the person while the call runs.
 
     `after_yes` runs the call after a person's yes to it, if that allows more than `run`. `trial` is set for a
@@ -137,6 +140,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     network: HostGate | None = None
     new_files: NewFiles | None = None
     asking: Asking | None = None
+    goes_on: bool = False
 
 
 async def not_run(_: OutputSink) -> ToolResult:

@@ -17,6 +17,7 @@ from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
 from keen_tui.system.executables import find_program
 from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
+from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.base import Backup, OutputSink, PreparedCall, Run, Tool
 from keen_tui.tools.builtin.ask_user import AskUser
 from keen_tui.tools.builtin.bash import Bash
@@ -26,6 +27,8 @@ from keen_tui.tools.builtin.grep_files import GrepFiles
 from keen_tui.tools.builtin.propose_plan import ProposePlan
 from keen_tui.tools.builtin.read_file import ReadFile
 from keen_tui.tools.builtin.recall import Recall
+from keen_tui.tools.builtin.task_output import TaskOutput
+from keen_tui.tools.builtin.task_stop import TaskStop
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
 from keen_tui.tools.builtin.web_fetch import WebFetch, page_fetcher
 from keen_tui.tools.builtin.write_file import WriteFile
@@ -55,7 +58,8 @@ class Toolbox:
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
     files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
     commands change; None: nobody does. `skills` are those that can be used, None if there are none. `servers`
-    are the MCP servers, None without any: their tools come and go.
+    are the MCP servers, None without any: their tools come and go. `tasks` are the commands in the
+    background.
     """
 
     def __init__(
@@ -70,8 +74,10 @@ class Toolbox:
         watch: CommandWatch | None = None,
         skills: SkillShelf | None = None,
         servers: SessionServers | None = None,
+        tasks: BackgroundTasks | None = None,
     ) -> None:
         self.watch = watch
+        self.tasks = tasks or BackgroundTasks()
         self.skills = skills
         self.servers = servers
         self._keys = keys
@@ -199,6 +205,7 @@ def build_toolbox(
         auth: signs requests to servers.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
+    tasks = BackgroundTasks()
     named = cache(lambda: tuple(key_variables()))
 
     def keys() -> frozenset[str]:
@@ -215,7 +222,17 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace, sandbox, keys, network, read_only_first=read_only_first, quarantine=quarantine),
+            Bash(
+                workspace,
+                sandbox,
+                keys,
+                network,
+                tasks=tasks,
+                read_only_first=read_only_first,
+                quarantine=quarantine,
+            ),
+            TaskOutput(tasks),
+            TaskStop(tasks),
             AskUser(),
             TodoWrite(todos),
             ProposePlan(),
@@ -232,6 +249,7 @@ def build_toolbox(
         CommandWatch(workspace.root, scratch, backup, keys, watches=watches_commands) if scratch else None,
         shelf,
         _built_servers(servers, workspace, sandbox, auth) if servers else None,
+        tasks,
     )
 
 

@@ -209,6 +209,14 @@ class RunningCall:
         if prepared.asking:
             prepared.asking.person = partial(self._setup.questions.ask, self._turn, self._call)
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
+        tasks = self._setup.toolbox.tasks
+        await tasks.before_change()
+        try:
+            await self._run_noted(prepared, answer)
+        finally:
+            await asyncio.shield(tasks.after_change())
+
+    async def _run_noted(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         async with self._changes_noted() if prepared.access.may_change_files else nullcontext():
             if answer.by_person:
                 await self._execute(prepared.after_yes or prepared.run)

@@ -102,7 +102,13 @@ class HostApprovals:
                 if host.port not in USUAL_PORTS:
                     reason = f"only ports 80 and 443 are open; the rule net({host}) would allow it"
                     return HostAnswer(allowed=False, reason=reason)
-            return await self._asked(asking, unknown) if unknown else HostAnswer(allowed=True)
+            if not unknown:
+                return HostAnswer(allowed=True)
+            gate = asking.prepared.network
+            if asking.prepared.goes_on and gate and not set(hosts) <= set(gate.wanted):
+                reason = f"nobody is asked for a command in the background; {_flags(unknown)}"
+                return HostAnswer(allowed=False, reason=reason)
+            return await self._asked(asking, unknown)
 
     def _is_allowed(self, host: Host) -> bool:
         if self._rules.about_host("ask", host):

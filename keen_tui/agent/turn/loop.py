@@ -40,6 +40,7 @@ from keen_tui.memory.projection import UserText, sent_images
 from keen_tui.memory.rendering import fenced, render_user
 from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
 from keen_tui.text.units import first_line
+from keen_tui.tools.background.task_text import failures, news
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def broken_by_bug(turn: int, error: Exception) -> Broken:
 async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
     while turn.step < setup.max_steps:
         turn.step += 1
-        reply = await _call_model_until_complete(turn, setup)
+        reply = await _answered_with_news(turn, setup)
         if reply.tool_calls and not is_refused(reply):
             _tell_of_odd_end(turn, setup, reply)
             await run_batch(turn, setup, runnable(reply))
@@ -77,6 +78,24 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
             if not (isinstance(ending, Finished) and await _is_kept_going(turn, setup, reply)):
                 return ending
     return Broken(reason="step_limit", detail=f"The turn reached its limit of {setup.max_steps} steps.")
+
+
+async def _answered_with_news(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
+    """The step's reply to a request that tells the model of commands in the background: which run, in the
+    first step of an attempt, and which have ended. If no reply comes, it hasn't been told."""
+    tasks, is_first = setup.toolbox.tasks, turn.step == 1
+    ended, notes = tasks.untold, tasks.notes
+    told = news(tasks.running if is_first else (), ended, notes)
+    messages = setup.provider.native(UserText(told, turn.turn)) if told else ()
+    turn.trace.extend(messages)
+    try:
+        reply = await _call_model_until_complete(turn, setup)
+    except BaseException:
+        del turn.trace[len(turn.trace) - len(messages) :]
+        raise
+    tasks.told(ended, notes)
+    turn.recorder.record(failures(ended))
+    return reply
 
 
 def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:

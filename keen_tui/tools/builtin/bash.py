@@ -18,6 +18,9 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.system.executables import find_program
 from keen_tui.tools.arguments import checked, mentioned
+from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.background.task_text import started_result
+from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.plan import plan_of
@@ -49,6 +52,9 @@ _NOTHING_WRITTEN = Terms(writes=False, hides_tracked=True)
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
 
+FIRST_LOOK = 1.0
+"""Seconds after which a call that starts a command in the background returns."""
+
 
 class Bash:
     """Runs a command with `bash -c` (or `sh -c`), always from the workspace root."""
@@ -59,7 +65,9 @@ class Bash:
             "Run a shell command (bash -c). It starts in the workspace root each time: cd, variables and "
             "functions do not last from one command to the next, so join dependent commands with &&. "
             "Standard input is empty and there is no terminal: use options that never prompt. Processes left "
-            "in the background are killed when the command ends. Where there is a sandbox, commands run in "
+            "in the background are killed when the command ends: to start a server or a watcher, set "
+            "background. "
+            "Where there is a sandbox, commands run in "
             "it: they can write only to the workspace (except .git and .keen), to a home folder of their own "
             "and to $TMPDIR (/tmp if that is not set). They have no network, or reach it through a proxy "
             "(see HTTP_PROXY) that asks the user about each new host. Files in that home folder and in tmp "
@@ -90,6 +98,12 @@ class Bash:
                     "description": "Set it if the command is meant to change files: it then doesn't run "
                     "read-only first.",
                 },
+                "background": {
+                    "type": "boolean",
+                    "description": "Answer after a second and let the command go on, without a time limit "
+                    "unless you give one. task_output shows what it prints, task_stop ends it. Only hosts "
+                    "that are allowed already can be reached. It ends with the program.",
+                },
             },
             "required": ["command"],
         },
@@ -103,13 +117,16 @@ class Bash:
         keys: Callable[[], Iterable[str]] = tuple,
         network: CommandNetwork = NO_NETWORK,
         *,
+        tasks: BackgroundTasks | None = None,
         read_only_first: bool = True,
         quarantine: Quarantine | None = None,
     ) -> None:
         """`keys` returns the API keys to remove from the output. It may read files. `network` is the network
-        access of sandboxed commands. `read_only_first`: a command that would ask runs read-only first.
-        `quarantine` takes new files of commands that would run code later; None: they stay in place."""
+        access of sandboxed commands. `tasks` are the commands in the background. `read_only_first`: a command
+        that would ask runs read-only first. `quarantine` takes new files of commands that would run code
+        later; None: they stay in place."""
         self._quarantine = quarantine
+        self._tasks = tasks or BackgroundTasks()
         self._look = NewEntryFinder(workspace.root, noted_entries(workspace.root))
         self._read_only_first = read_only_first
         self._workspace = workspace
@@ -123,7 +140,8 @@ class Bash:
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
-        command, timeout = given["command"], given.get("timeout", DEFAULT_TIMEOUT)
+        command, goes_on = given["command"], given.get("background", False)
+        timeout = given.get("timeout", DEFAULT_TIMEOUT)
         if not command.strip() or "\0" in command:
             raise ToolFailure("bash: the command is empty, or contains a NUL character.")
         if not 1 <= timeout <= LONGEST_TIMEOUT:
@@ -132,9 +150,9 @@ class Bash:
         found = await self._sandbox.found()
         sandbox = found.sandbox
         access, parts = await asyncio.to_thread(self._looked_into, command, found)
-        if given.get("changes_files") or not self._read_only_first:
+        if given.get("changes_files") or goes_on or not self._read_only_first:
             access = replace(access, tries=False)
-        limit = TimeLimit(timeout)
+        limit = TimeLimit(None if goes_on and "timeout" not in given else timeout)
         gate = None
         if sandbox and not access.reads_only:
             gate = await asyncio.to_thread(
@@ -147,10 +165,12 @@ class Bash:
             new_files = NewFiles(self._look, self._quarantine, command, self._keys)
 
         def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
-            within = limit if gate else TimeLimit(timeout)
+            within = limit if gate or goes_on else TimeLimit(timeout)
             run = _Running(
                 sandbox=held_by, terms=terms, gate=gate, limit=within, written=written, new=new_files
             )
+            if goes_on:
+                return lambda _: self._start(command, run)
             return lambda on_output: self._run(command, run, on_output)
 
         # Read-only commands don't see files that earlier commands left in their home, such as git settings.
@@ -165,9 +185,10 @@ class Bash:
             if sandbox and access.tries
             else None,
             after_yes=running(sandbox, revealing, gate) if access.secrets else None,
-            outside=outside if sandbox else None,
+            outside=outside if sandbox and not goes_on else None,
             network=gate,
             new_files=new_files,
+            goes_on=goes_on,
         )
 
     def _trial(self, access: Access, sandbox: Sandbox, read_only: Run) -> Trial:
@@ -188,10 +209,31 @@ class Bash:
         access = replace(access, unheld="" if found.sandbox else found.reason)
         return access, shown_parts(access)
 
-    async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
+    async def _require_folder(self) -> None:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
             raise ToolFailure(f"{folder} now leads elsewhere, so commands can't run there.")
+
+    async def _start(self, command: str, running: _Running) -> ToolResult:
+        """Start it in the background; the result has what it prints in its first second."""
+        await self._require_folder()
+        output = HeldOutput(self._workspace.new_output_file, await asyncio.to_thread(self._keys))
+
+        async def work(on_output: Callable[[bytes], None]) -> Ended:
+            return (await self._ended(command, running, on_output))[0]
+
+        task = self._tasks.start(command, output, running.limit, running.new, work)
+        try:
+            await task.wait(FIRST_LOOK)
+        except asyncio.CancelledError:
+            await task.kill()
+            raise
+        task.is_started = True
+        return started_result(task)
+
+    async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
+        await self._require_folder()
+        folder = self._workspace.root
         keys = await asyncio.to_thread(self._keys)
         output = CommandOutput(on_output, self._workspace.new_output_file, keys)
         try:

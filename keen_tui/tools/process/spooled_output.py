@@ -57,6 +57,11 @@ class KeptOutput:
         self._write(first)
         self._tail.feed(rest)
 
+    @property
+    def so_far(self) -> str:
+        """Says where the output is while it goes on, "" if there is no file."""
+        return f"the output so far is in {self._path}" if self._file is not None else ""
+
     def close(self) -> str:
         """Finish the file. Returns a text that says which output is where, "" if there is no file."""
         if self._file is None:

@@ -41,6 +41,11 @@ class TimeLimit:
             if not self._standing:
                 self._go_on()
 
+    def expire(self) -> None:
+        """Let the time run out now, for what runs `within`."""
+        if self._timeout and not self._timeout.expired():
+            self._timeout.reschedule(asyncio.get_running_loop().time())
+
     def _stop(self) -> None:
         due = self._timeout.when() if self._timeout else None
         if self._timeout and due is not None and not self._timeout.expired():

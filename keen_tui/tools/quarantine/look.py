@@ -58,11 +58,11 @@ class NewEntryFinder:
         self._entries = entries
         self._old_folders: frozenset[str] | None = None
 
-    def before(self, scope: SearchScope) -> Before:
-        """The workspace as the sandbox has just read it."""
+    def before(self, scope: SearchScope, *, fresh: bool = False) -> Before:
+        """The workspace as the sandbox has just read it, or, `fresh`, as it is now."""
         if self._old_folders is None:
             self._old_folders = self._entries.folders()
-        found = self._entries.last_seen()
+        found = self._entries.look() if fresh else self._entries.last_seen()
         acting = (path for path, kinds in found.items() if kinds & EntryKind.ACTS)
         return Before(
             entries=found,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 from keen_tui.tools.permissions.sensitive import EntryKind, holds_secrets
-from keen_tui.tools.quarantine.look import NewEntry, NewEntryFinder, SearchScope
+from keen_tui.tools.quarantine.look import Before, NewEntry, NewEntryFinder, SearchScope
 from keen_tui.tools.quarantine.shown import shown
 from keen_tui.tools.quarantine.store import Kept, Quarantine, listed
 
@@ -36,19 +37,30 @@ class NewFiles:
         self._entries: list[NewEntry] = []
         self._kept: list[Kept] = []
         self._problems: dict[str, str] = {}
+        self._before: Before | None = None
+        self._lock = threading.Lock()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Run a command inside, right after the sandbox has read the workspace. On leaving, its new files are
         kept back. Blocks."""
-        if self.scope == "nothing":
-            yield
-            return
-        before = self._look.before(self.scope)
+        self.begin()
         try:
             yield
         finally:
-            self._keep_back(self._look.new(before, self.scope))
+            self.check()
+
+    def begin(self, *, fresh: bool = False) -> None:
+        """What is there isn't new: what the sandbox has just read, or, `fresh`, what is there now. Blocks."""
+        with self._lock:
+            if self.scope != "nothing":
+                self._before = self._look.before(self.scope, fresh=fresh)
+
+    def check(self) -> None:
+        """Keep back what is new since `begin`. Blocks."""
+        with self._lock:
+            if self.scope != "nothing" and self._before is not None:
+                self._keep_back(self._look.new(self._before, self.scope))
 
     def _keep_back(self, entries: tuple[NewEntry, ...]) -> None:
         if not entries:

@@ -1,0 +1,89 @@
+"""The output of a command in the background: the newest in memory, all of it in a file if it is long."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from keen_tui.text.redaction import KeysTakenOut
+from keen_tui.tools.process.captured import CONTINUATION, Tail, cleaned
+from keen_tui.tools.process.spooled_output import KeptOutput
+
+MOST_HELD = 64_000
+"""Bytes of the newest output that are held in memory."""
+
+MOST_SHOWN = 16_000
+"""The most bytes of output in one result."""
+
+
+class OutputPiece(Struct, frozen=True, kw_only=True):
+    """Output from a place on, cleaned. `end` is the place behind it; `left_out` is the number of bytes that
+    came before it and aren't held or shown any more."""
+
+    text: str
+    end: int
+    left_out: int
+
+
+class HeldOutput:
+    """Takes output live, in any thread. API keys are removed.
+
+    Args:
+        new_file: names a file for long output; None: such output isn't saved.
+        keys: the API keys to remove.
+    """
+
+    def __init__(self, new_file: Callable[[], Path | None], keys: Iterable[str]) -> None:
+        self._lock = threading.Lock()
+        self._without_keys = KeysTakenOut(keys)
+        self._kept = KeptOutput(new_file)
+        self._tail = Tail(MOST_HELD)
+        self._bytes = 0
+        self._file = ""
+
+    def feed(self, chunk: bytes) -> None:
+        """Add output."""
+        with self._lock:
+            self._add(self._without_keys.feed(chunk))
+
+    def end(self) -> None:
+        """The output has ended. Writes the rest of the file."""
+        with self._lock:
+            self._add(self._without_keys.rest())
+            self._file = self._kept.close()
+
+    @property
+    def size(self) -> int:
+        """Bytes of output so far."""
+        return self._bytes
+
+    @property
+    def file(self) -> str:
+        """Says which output is in which file, "" if there is no file."""
+        with self._lock:
+            return self._file or self._kept.so_far
+
+    @property
+    def last_line(self) -> str:
+        """The newest line with anything in it, "" if there is none."""
+        with self._lock:
+            lines = cleaned(self._tail.kept()[-2_000:].decode("utf-8", "replace")).splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def since(self, place: int) -> OutputPiece:
+        """The output from this place on, at most MOST_SHOWN of the newest bytes."""
+        with self._lock:
+            held, end = self._tail.kept(), self._bytes
+        begin = min(max(place, end - len(held), end - MOST_SHOWN), end)
+        shown = held[len(held) - (end - begin) :] if begin < end else b""
+        left_out = max(begin - max(place, 0), 0)
+        text = shown.lstrip(CONTINUATION) if left_out else shown
+        return OutputPiece(text=cleaned(text.decode("utf-8", "replace")), end=end, left_out=left_out)
+
+    def _add(self, chunk: bytes) -> None:
+        self._bytes += len(chunk)
+        self._kept.feed(chunk)
+        self._tail.feed(chunk)

@@ -1,0 +1,79 @@
+"""What the model is told of commands in the background."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.text.units import counted
+from keen_tui.tools.background.held_output import OutputPiece
+from keen_tui.tools.background.tasks import BackgroundTask
+
+_LONGEST_COMMAND = 300
+
+
+def started_result(task: BackgroundTask) -> ToolResult:
+    """The result of the call that started it, with what it printed since."""
+    output = task.output.since(0)
+    if not task.running:
+        return _ended_result(task, output)
+    note = f"[it runs in the background as {task.id}: task_output shows what it prints, task_stop ends it]"
+    return ToolResult(
+        text=f"{_shown(task, output)}\n{note}",
+        summary=f"runs as {task.id}",
+        display=CommandDisplay(command=task.command, output=output.text.strip("\n"), exit_code=None),
+    )
+
+
+def output_result(task: BackgroundTask, since: int, *, was_told: bool) -> ToolResult:
+    """The result of a call that looks at it. A failure that the model didn't know is a fact of the call."""
+    output = task.output.since(since)
+    text = f"[{task.id} {task.state}: {task.command[:_LONGEST_COMMAND]}]\n{_shown(task, output)}"
+    if task.running:
+        text += f"\n[since={output.end} shows what comes next]"
+    lines = output.text.count("\n")
+    return ToolResult(
+        text=text,
+        summary=f"{task.id} {'runs' if task.running else 'has ended'}, {counted(lines, 'new line')}",
+        display=CommandDisplay(
+            command=task.command, output=output.text.strip("\n"), exit_code=task.exit_code
+        ),
+        facts=() if was_told else failures((task,)),
+    )
+
+
+def news(running: Sequence[BackgroundTask], ended: Sequence[BackgroundTask], notes: Sequence[str]) -> str:
+    """What the model is told with a request, "" for nothing."""
+    rows = [f"{task.id} {task.state}, since turn {task.turn}: {_command(task)}" for task in running]
+    rows += [f"{task.id} {task.state}: {_command(task)}" for task in ended]
+    rows += notes
+    return "\n".join(("[Commands in the background, as Keen sees them:", *rows, "]")) if rows else ""
+
+
+def failures(tasks: Sequence[BackgroundTask]) -> tuple[CommandFailed, ...]:
+    """The facts about those that ended with a failure."""
+    return tuple(
+        CommandFailed(command=task.command, exit_code=task.exit_code or 1) for task in tasks if task.failed
+    )
+
+
+def _ended_result(task: BackgroundTask, output: OutputPiece) -> ToolResult:
+    code = task.exit_code
+    return ToolResult(
+        text=f"{_shown(task, output)}\n[it {task.state}]",
+        summary=f"exit {code}" if code else "ended at once",
+        display=CommandDisplay(command=task.command, output=output.text.strip("\n"), exit_code=code),
+        facts=failures((task,)),
+        exit_code=code,
+    )
+
+
+def _shown(task: BackgroundTask, output: OutputPiece) -> str:
+    file = f"; {task.output.file}" if task.output.file else ""
+    before = f"[… {output.left_out:,} bytes left out{file} …]\n" if output.left_out else ""
+    return before + (output.text.strip("\n") or "(no new output)")
+
+
+def _command(task: BackgroundTask) -> str:
+    return task.command[:_LONGEST_COMMAND]

@@ -1,0 +1,238 @@
+"""The commands in the background: each is started by a call, and ends by itself, by a call, by the person, or
+with the program."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Final
+
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import duration
+from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.process.process import Ended
+from keen_tui.tools.process.time_limit import TimeLimit
+from keen_tui.tools.quarantine.new_files import NewFiles
+
+MOST_RUNNING: Final = 16
+"""The most commands that run in the background at once."""
+
+_MOST_KNOWN: Final = 100
+"""The most commands that are known after their end; older ones are forgotten."""
+
+Work = Callable[[Callable[[bytes], None]], Awaitable[Ended]]
+"""Runs a command to its end, and passes its output on."""
+
+
+class BackgroundTask:
+    """A command that goes on after its call. `id` names it for the model and the person; `turn` is the number
+    of the turn that started it; `new_files` keeps back new files of it that run code, None: nothing does."""
+
+    def __init__(
+        self,
+        id: str,
+        command: str,
+        turn: int,
+        output: HeldOutput,
+        limit: TimeLimit,
+        new_files: NewFiles | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.id = id
+        self.command = clean(" ".join(command.split()))
+        self.turn = turn
+        self.output = output
+        self.new_files = new_files
+        self.exit_code: int | None = None
+        """Its exit code; None while it runs, and if it couldn't be run to its end."""
+        self.stopped = False
+        """Whether the model or the person ended it."""
+        self.is_started = False
+        """Whether the call that started it has returned."""
+        self.kept_back = 0
+        """How many files were kept back, as far as that was told."""
+        self._problem = ""
+        self._limit = limit
+        self._clock = clock
+        self._begun = clock()
+        self._seconds = 0.0
+        self._work: asyncio.Task[None] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self._work is not None and not self._work.done()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run, or ran."""
+        return self._clock() - self._begun if self.running else self._seconds
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended by itself, and with a failure."""
+        return not (self.running or self.stopped) and self.exit_code != 0
+
+    @property
+    def state(self) -> str:
+        """How it is, in a few words: "running for 2 min"."""
+        for_long = duration(self.seconds)
+        if self.running:
+            return f"running for {for_long}"
+        if self.stopped:
+            return f"stopped after {for_long}"
+        if self._problem:
+            return f"failed after {for_long}: {self._problem}"
+        return f"ended after {for_long}, exit code {self.exit_code}"
+
+    def start(self, work: Work, ended: Callable[[BackgroundTask], None]) -> None:
+        """Begin; `ended` is called when it has ended by itself."""
+        self._work = asyncio.create_task(self._run(work, ended))
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it has ended, but not longer than these seconds."""
+        if self._work:
+            await asyncio.wait({self._work}, timeout=seconds)
+
+    async def stop(self) -> None:
+        """End it with all its processes, and wait for that: SIGTERM first."""
+        if self.running:
+            self.stopped = True
+            self._limit.expire()
+            await self._gone()
+
+    async def kill(self) -> None:
+        """End it at once."""
+        if self._work and self.running:
+            self.stopped = True
+            self._work.cancel()
+            await self._gone()
+
+    async def _gone(self) -> None:
+        if self._work:
+            await asyncio.wait({self._work})
+
+    async def _run(self, work: Work, ended: Callable[[BackgroundTask], None]) -> None:
+        try:
+            self.exit_code = (await work(self.output.feed)).code
+        except OSError as error:
+            self._problem = error.strerror or str(error)
+        except ToolFailure as failure:
+            self._problem = str(failure)
+        finally:
+            self._seconds = self._clock() - self._begun
+            await asyncio.shield(asyncio.to_thread(self.output.end))
+        if not self.stopped:
+            ended(self)
+
+
+class BackgroundTasks:
+    """All commands in the background, those that have ended included."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.turn: Callable[[], int] = lambda: 0
+        """The number of the turn that runs."""
+        self.tell: Callable[[str], None] = lambda sentence: None
+        """Tells the person that one has ended."""
+        self._clock = clock
+        self._tasks: dict[str, BackgroundTask] = {}
+        self._untold: list[BackgroundTask] = []
+        self._notes: list[str] = []
+        self._count = 0
+
+    @property
+    def all(self) -> Sequence[BackgroundTask]:
+        """All that are known, oldest first."""
+        return tuple(self._tasks.values())
+
+    @property
+    def running(self) -> Sequence[BackgroundTask]:
+        """Those that run, oldest first."""
+        return tuple(task for task in self._tasks.values() if task.running)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences about files that were kept back, as far as the model doesn't know."""
+        return tuple(self._notes)
+
+    @property
+    def untold(self) -> Sequence[BackgroundTask]:
+        """Those that have ended by themselves, as far as the model doesn't know."""
+        return tuple(self._untold)
+
+    def find(self, id: str) -> BackgroundTask:
+        """The one of this id. Raises ToolFailure with a sentence that names those that there are."""
+        if task := self._tasks.get(id):
+            return task
+        known = ", ".join(self._tasks) or "none"
+        raise ToolFailure(f"there is no command {clean(id)[:40]!r} in the background. There are: {known}.")
+
+    def start(
+        self, command: str, output: HeldOutput, limit: TimeLimit, new_files: NewFiles | None, work: Work
+    ) -> BackgroundTask:
+        """Start a command. Raises ToolFailure if too many run."""
+        if len(self.running) >= MOST_RUNNING:
+            raise ToolFailure(
+                f"{MOST_RUNNING} commands run in the background, and more can't: end one with task_stop."
+            )
+        self._count += 1
+        task = BackgroundTask(f"t{self._count}", command, self.turn(), output, limit, new_files, self._clock)
+        self._tasks[task.id] = task
+        for old in [each.id for each in self.all if not each.running][:-_MOST_KNOWN]:
+            del self._tasks[old]
+        task.start(work, self._ended)
+        return task
+
+    def told(self, tasks: Sequence[BackgroundTask], notes: Sequence[str] = ()) -> None:
+        """The model knows that these have ended, and these notes."""
+        self._untold = [task for task in self._untold if task not in tasks]
+        self._notes = [note for note in self._notes if note not in notes]
+
+    async def stop_for_person(self, id: str) -> str:
+        """End one as the person says; returns a sentence. The model is told. Raises ToolFailure: there is no
+        such command."""
+        task = self.find(id)
+        if task.running:
+            await task.stop()
+            self._untold.append(task)
+        return f"{task.id} {task.state}."
+
+    async def close(self) -> None:
+        """End all that run, at once."""
+        await asyncio.gather(*(task.kill() for task in self.running))
+
+    async def before_change(self) -> None:
+        """Keep back what they have made so far: what another call makes next isn't theirs."""
+        for task, new in self._watched:
+            await asyncio.to_thread(new.check)
+            self._tell_of_kept(task)
+
+    async def after_change(self) -> None:
+        """Another call has changed files."""
+        for _, new in self._watched:
+            await asyncio.to_thread(partial(new.begin, fresh=True))
+
+    @property
+    def _watched(self) -> Sequence[tuple[BackgroundTask, NewFiles]]:
+        watched = ((task, task.new_files) for task in self.running)
+        return [(task, new) for task, new in watched if new and new.scope != "nothing"]
+
+    def _ended(self, task: BackgroundTask) -> None:
+        if not task.is_started:
+            return  # the result of its call says so
+        self._untold.append(task)
+        self.tell(f"In the background: {task.id} {task.state}: {task.command[:200]}")
+        self._tell_of_kept(task)
+
+    def _tell_of_kept(self, task: BackgroundTask) -> None:
+        new = task.new_files
+        if new is None or len(new.names) == task.kept_back:
+            return
+        task.kept_back = len(new.names)
+        self.tell(f"Kept back in {' and '.join(new.places)}: {new.listed}.")
+        why = "it can run code later, which needs the user's yes"
+        what = f"{new.listed}, which {task.id} created"
+        self._notes.append(f"kept back, and no longer in the workspace: {what}; {why}")
