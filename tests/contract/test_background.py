@@ -26,6 +26,16 @@ def output(id: str = "t1", **given: int) -> Call:
     return Call("task_output", {"id": id, **given})
 
 
+async def pid_in(file: Path) -> str:
+    """The number that a command writes there."""
+    await until(lambda: file.exists() and file.read_text().endswith("\n"))
+    return file.read_text().strip()
+
+
+async def until_gone(pid: str) -> None:
+    await until(lambda: not Path(f"/proc/{pid}").exists())
+
+
 async def until_ended(bench: Bench) -> None:
     await until(lambda: any(notice.text.startswith("In the background: ") for notice in bench.log.of(Notice)))
 
@@ -112,11 +122,11 @@ async def test_task_stop_ends_it_with_its_processes(tmp_path: Path) -> None:
     script: list[Answer] = [Reply([start(command)]), DONE, Reply([stop]), DONE]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("serve")
-        await until((tmp_path / "pid").exists)
+        pid = await pid_in(tmp_path / "pid")
         await bench.ask("stop")
         assert bench.results()[0].startswith("[t1 stopped after ")
         assert "bye" in bench.results()[0]
-        assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
+        await until_gone(pid)
         assert not bench.session.tasks.running
 
 
@@ -143,10 +153,9 @@ async def test_all_end_with_the_session(tmp_path: Path) -> None:
     script: list[Answer] = [Reply([start("trap '' TERM; echo $$ > pid; while :; do sleep 1; done")]), DONE]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("serve")
-        await until((tmp_path / "pid").exists)
-        pid = (tmp_path / "pid").read_text().strip()
+        pid = await pid_in(tmp_path / "pid")
         assert Path(f"/proc/{pid}").exists()
-    await until(lambda: not Path(f"/proc/{pid}").exists())
+    await until_gone(pid)
 
 
 async def test_a_flood_stays_in_bounds_and_its_end_is_shown(tmp_path: Path) -> None:
