@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.model_service import ModelService
+from keen_tui.agent.services.task_service import TaskService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.slash import BUILT_IN
@@ -64,6 +65,7 @@ def live(
         session=session,
         controls=session,
         servers=_server_service(session, environ),
+        tasks=TaskService(session.tasks),
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.agent.services.task_service import TaskService
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
+from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import Notice, ToolFinished, TurnDone, TurnIncomplete
 from keen_tui.tools.builtin import bash
 from tests.support.agent import Bench, at_work
@@ -134,7 +136,11 @@ async def test_the_person_stops_one_and_the_model_is_told(tmp_path: Path) -> Non
     script: list[Answer] = [Reply([start("sleep 600")]), DONE, DONE]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("serve")
-        assert (await bench.session.tasks.stop_for_person("t1")).startswith("t1 stopped after")
+        service = TaskService(bench.session.tasks)
+        assert [(task.id, task.running) for task in service.tasks()] == [("t1", True)]
+        assert (await service.stop("t1")).startswith("t1 stopped after")
+        with pytest.raises(SessionRefused, match="There is no command 't2'"):
+            await service.stop("t2")
         await bench.ask("more")
         assert "t1 stopped after" in bench.messages()[-1].text
 

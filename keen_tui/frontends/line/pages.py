@@ -30,6 +30,7 @@ from keen_tui.frontends.shared.pages import (
     ShownSkill,
     SignInPage,
     SkillsPage,
+    TasksPage,
     UsagePage,
 )
 from keen_tui.frontends.shared.slash import Offered, SlashCommands
@@ -39,6 +40,7 @@ from keen_tui.text.units import counted, dollars, duration, size, tokens
 
 if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi
+    from keen_tui.frontends.shared.tasks_port import TasksPort
 
 _HELP: Final = (
     "Write a message and press enter. A line that ends with a backslash continues in the next one.",
@@ -71,6 +73,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             await LineModels(ui, models).enter_key()
         case ServerPage(models, address):
             await LineModels(ui, models).name_server(address)
+        case TasksPage(port):
+            ui.printer.read(_tasks(port))
         case McpPage():
             ui.printer.read(servers_in_lines(page))
         case SignInPage(sign_in):
@@ -101,6 +105,14 @@ def _skills(skills: Sequence[ShownSkill]) -> Iterator[str]:
             yield f"About {skill.name}: {clean('; '.join(skill.remarks))}."
     if any(skill.used_bytes is not None for skill in skills):
         yield "/skills away NAME puts one away."
+
+
+def _tasks(port: TasksPort) -> Iterator[str]:
+    for task in port.tasks():
+        last = f" Its last line: {task.last_line}" if task.last_line else ""
+        yield f"{task.id} {task.state}: {task.command}. {size(task.bytes)} of output.{last}"
+    if any(task.running for task in port.tasks()):
+        yield "/tasks stop ID ends one."
 
 
 def _usage(stats: SessionStats) -> Iterator[str]:

@@ -15,6 +15,7 @@ from keen_tui.frontends.shared.commands import (
     sessions,
     settings,
     skills,
+    tasks,
     turns,
 )
 from keen_tui.frontends.shared.commands.pages import HELP, USAGE
@@ -125,6 +126,7 @@ ACTIONS: tuple[Action, ...] = (
     *permissions.COMMANDS,
     *skills.COMMANDS,
     *servers.COMMANDS,
+    *tasks.COMMANDS,
     USAGE,
     *settings.COMMANDS,
     Action(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from keen_tui.frontends.shared.changes import ShownFile
     from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
     from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
+    from keen_tui.frontends.shared.tasks_port import TasksPort
 
 
 class HelpPage(Struct, frozen=True):
@@ -112,6 +113,12 @@ class SignInPage(Struct, frozen=True):
     sign_in: OpenSignIn
 
 
+class TasksPage(Struct, frozen=True):
+    """The commands in the background, at least one."""
+
+    port: TasksPort
+
+
 Page: TypeAlias = (
     HelpPage
     | UsagePage
@@ -125,4 +132,5 @@ Page: TypeAlias = (
     | ServerPage
     | McpPage
     | SignInPage
+    | TasksPage
 )

@@ -24,6 +24,7 @@ from keen_tui.domain.reports import (
     Setting,
 )
 from keen_tui.frontends.shared.servers_port import ServersPort
+from keen_tui.frontends.shared.tasks_port import TasksPort
 from keen_tui.memory.pending import PendingState
 from keen_tui.settings.added.custom_commands import CustomCommand
 
@@ -371,6 +372,7 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     skills: tuple[Skill, ...] = ()
     settings: SettingsPort | None = None
     servers: ServersPort | None = None
+    tasks: TasksPort | None = None
 
     @property
     def keeps_pending(self) -> bool:

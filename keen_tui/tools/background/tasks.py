@@ -191,14 +191,11 @@ class BackgroundTasks:
         self._untold = [task for task in self._untold if task not in tasks]
         self._notes = [note for note in self._notes if note not in notes]
 
-    async def stop_for_person(self, id: str) -> str:
-        """End one as the person says; returns a sentence. The model is told. Raises ToolFailure: there is no
-        such command."""
-        task = self.find(id)
+    async def stop_for_person(self, task: BackgroundTask) -> None:
+        """End one as the person says. The model is told."""
         if task.running:
             await task.stop()
             self._untold.append(task)
-        return f"{task.id} {task.state}."
 
     async def close(self) -> None:
         """End all that run, at once."""

@@ -18,10 +18,12 @@ from keen_tui.frontends.shared.pages import (
     SettingsPage,
     SignInPage,
     SkillsPage,
+    TasksPage,
     UsagePage,
 )
 from keen_tui.frontends.shared.questions import UndoQuestion
 from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
+from keen_tui.frontends.shared.tasks_port import TasksPort
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
 from keen_tui.frontends.tui.commands.sessions import SessionPages
@@ -74,6 +76,8 @@ class WorkspacePages:
                 self._models.name_server(models, address)
             case McpPage(port, name):
                 self._servers(port, name)
+            case TasksPage(port):
+                self._tasks(port)
             case SignInPage(sign_in):
                 self._sign_in(sign_in)
             case _:
@@ -113,6 +117,12 @@ class WorkspacePages:
 
         view = self._view
         view.open_page(SignInScreen(view.look, view.glyphs, sign_in), lambda said: view.say(said or ""))
+
+    def _tasks(self, port: TasksPort) -> None:
+        from keen_tui.frontends.tui.pages.tasks import TasksScreen  # noqa: PLC0415 - not before the first paint
+
+        view = self._view
+        view.open_page(TasksScreen(view.look, view.glyphs, port))
 
     def _usage(self) -> None:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.text import Text
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.screen import Screen
+from textual.binding import BindingType
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.servers import ServerReport
@@ -17,118 +15,36 @@ from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.pages.live_list import LiveListScreen, LiveRows
 from keen_tui.frontends.tui.pages.sign_in import SignInScreen
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
-from keen_tui.text.sanitize import clean
+from keen_tui.frontends.tui.widgets.row_widget import cut_row
 from keen_tui.text.units import counted
 
-_EDGE: Final = 2
-_LOW: Final = 16
-"""Rows of the terminal below which no blank ones stand between the parts of the page."""
-_LOOK_SECONDS: Final = 0.5
-"""How often the page looks at the servers again."""
 
-
-class McpRows(RowWidget):
-    """The list of servers, or with `opened` one of them whole."""
+class McpRows(LiveRows):
+    """The servers."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, port: ServersPort, name: str) -> None:
-        super().__init__(styles, glyphs, id="mcp-rows")
         self._port = port
-        self._names = [server.name for server in port.servers()]
-        self._at = self._names.index(name) if name in self._names else 0
-        self.opened = name in self._names
-        self._first = 0
-        self._room = 1
-        self.said = ""
+        super().__init__(styles, glyphs, name)
 
-    @property
-    def chosen(self) -> str:
-        """The name of the chosen server."""
-        return self._names[self._at]
+    def names(self) -> Sequence[str]:
+        return [server.name for server in self._port.servers()]
 
-    def move(self, rows: int) -> None:
-        """Choose another server, or scroll the open one."""
+    def title(self) -> tuple[str, str]:
         if self.opened:
-            self._first += rows
-        else:
-            self._at = max(min(self._at + rows, len(self._names) - 1), 0)
-        self.said = ""
-        self.changed()
+            return f"MCP server {self.chosen}", ""
+        return "MCP servers", counted(len(self._port.servers()), "server")
 
-    def move_page(self, pages: int) -> None:
-        """Move by pages."""
-        self.move(pages * max(self._room - 1, 1))
-
-    def open(self, *, opened: bool) -> None:
-        """Show one server whole, or the list."""
-        self.opened, self._first, self.said = opened, 0, ""
-        self.changed()
-
-    def say(self, text: str) -> None:
-        """Say a sentence above the keys."""
-        self.said = text
-        self.changed()
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        gap = [Text()] if height >= _LOW else []
-        inner = max(width - 2 * _EDGE, 1)
-        servers = self._port.servers()
-        body = self._whole(servers[self._at], inner) if self.opened else self._list(servers, inner)
-        self._room = max(height - 3 - 3 * len(gap), 1)
-        if self.opened:
-            self._first = max(min(self._first, len(body) - self._room), 0)
-        else:
-            self._first = max(min(self._first, self._at), self._at - self._room + 1)
-        seen = body[self._first : self._first + self._room]
-        seen += [Text()] * (self._room - len(seen))
-        needs_sign_in = servers[self._at].state == "sign-in"
-        said = cut_row(Text(clean(self.said), self.look("soft")), inner, self.glyphs.more)
-        page = [
-            *gap,
-            self._title(servers, inner),
-            *gap,
-            *seen,
-            *gap,
-            said,
-            self._keys(inner, needs_sign_in=needs_sign_in),
-        ]
-        return [indented(row, _EDGE) for row in page]
-
-    def _title(self, servers: tuple[ServerReport, ...], width: int) -> Text:
-        title = "MCP servers" if not self.opened else f"MCP server {self.chosen}"
-        right = "" if self.opened else counted(len(servers), "server")
-        bold = Text(title, self.look("text", bold=True))
-        return spread(bold, Text(right, self.look("dim")), width, self.glyphs.more)
-
-    def _list(self, servers: tuple[ServerReport, ...], width: int) -> list[Text]:
-        return [self._server(server, width, chosen=at == self._at) for at, server in enumerate(servers)]
-
-    def _server(self, server: ServerReport, width: int, *, chosen: bool) -> Text:
-        look = self.look
-        bar = Text(self.glyphs.bar if chosen else " ", look("accent"))
-        name = Text(server.name, look("text", bold=chosen))
-        left = Text.assemble(bar, " ", self._mark(server), " ", name)
+    def entry(self, name: str, width: int, *, chosen: bool) -> tuple[Text, Text]:
+        look, server = self.look, self._server(name)
+        left = Text.assemble(self._mark(server), " ", (name, look("text", bold=chosen)))
         role = {"failed": "fail", "sign-in": "wait"}.get(server.state, "dim")
         room = max(width - left.cell_len - 3, 1)
-        right = cut_row(Text(state_words(server), look(role)), room, self.glyphs.more)
-        row = spread(left, right, width, self.glyphs.more)
-        return Text.assemble(row, style=look("text", on="raised")) if chosen else row
+        return left, cut_row(Text(state_words(server), look(role)), room, self.glyphs.more)
 
-    def _mark(self, server: ServerReport) -> Text:
-        look, glyphs = self.look, self.glyphs
-        marks = {
-            "starting": (glyphs.running, "accent"),
-            "ready": (glyphs.done, "ok"),
-            "failed": (glyphs.failed, "fail"),
-            "stopped": (glyphs.stopped, "dim"),
-            "sign-in": (glyphs.look, "wait"),
-        }
-        sign, role = marks[server.state]
-        return Text(sign, look(role))
-
-    def _whole(self, server: ServerReport, width: int) -> list[Text]:
-        look = self.look
+    def whole(self, name: str, width: int) -> list[Text]:
+        look, server = self.look, self._server(name)
         rows = [Text.assemble(self._mark(server), " ", (state_words(server), look("text")))]
         rows += [Text(f"  {fact}", look("dim")) for fact in facts(server)]
         if server.tools:
@@ -142,72 +58,43 @@ class McpRows(RowWidget):
                 )
             )
         rows += [Text(), Text("log", look("soft", bold=True))]
-        rows += [Text(f"  {line}", look("dim")) for line in server.log or ("nothing yet",)]
-        return [cut_row(row, width, self.glyphs.more) for row in rows]
+        return [*rows, *(Text(f"  {line}", look("dim")) for line in server.log or ("nothing yet",))]
 
-    def _keys(self, width: int, *, needs_sign_in: bool) -> Text:
-        arrows = f"{self.glyphs.up}{self.glyphs.down}"
-        verbs = ("scroll", "") if self.opened else ("choose", "tools and log")
-        keys = (
-            self.key_hint(arrows, verbs[0]),
-            self.key_hint("enter", verbs[1]) if verbs[1] else Text(),
-            self.key_hint(shown("page_sign_in"), "sign in") if needs_sign_in else Text(),
-            self.key_hint(shown("page_restart"), "restart"),
-            self.key_hint(shown("page_stop"), "stop"),
-            self.key_hint("esc", "back"),
-        )
-        rows = (self.fact(*keys[first:]) for first in range(len(keys)))
-        return next((row for row in rows if row.cell_len <= width), Text())
+    def keys(self) -> Sequence[Text]:
+        opens = () if self.opened else (self.key_hint("enter", "tools and log"),)
+        needs_sign_in = self._server(self.chosen).state == "sign-in"
+        signs_in = (self.key_hint(shown("page_sign_in"), "sign in"),) if needs_sign_in else ()
+        restart, stop = shown("page_restart"), shown("page_stop")
+        return (*opens, *signs_in, self.key_hint(restart, "restart"), self.key_hint(stop, "stop"))
+
+    def _server(self, name: str) -> ServerReport:
+        return next(server for server in self._port.servers() if server.name == name)
+
+    def _mark(self, server: ServerReport) -> Text:
+        look, glyphs = self.look, self.glyphs
+        marks = {
+            "starting": (glyphs.running, "accent"),
+            "ready": (glyphs.done, "ok"),
+            "failed": (glyphs.failed, "fail"),
+            "stopped": (glyphs.stopped, "dim"),
+            "sign-in": (glyphs.look, "wait"),
+        }
+        sign, role = marks[server.state]
+        return Text(sign, look(role))
 
 
-class McpScreen(Screen[None]):
-    """Covers the workspace until esc."""
+class McpScreen(LiveListScreen):
+    """The servers, with the keys that restart, stop and sign in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", show=False),
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("home", "move(-1000000)", show=False),
-        Binding("end", "move(1000000)", show=False),
-        Binding("enter", "open", show=False),
         same_key("page_sign_in", "sign_in"),
         same_key("page_restart", "restart"),
         same_key("page_stop", "stop"),
     ]
 
     def __init__(self, styles: Styles, glyphs: Glyphs, port: ServersPort, name: str = "") -> None:
-        super().__init__()
+        super().__init__(McpRows(styles, glyphs, port, name))
         self._port = port
-        self._began_open = bool(name)
-        self.table = McpRows(styles, glyphs, port, name)
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-
-    def on_mount(self) -> None:
-        self.set_interval(_LOOK_SECONDS, self.table.changed)
-
-    def action_move(self, rows: int) -> None:
-        """Choose another server, or scroll."""
-        self.table.move(rows)
-
-    def action_page(self, pages: int) -> None:
-        """Move by pages."""
-        self.table.move_page(pages)
-
-    def action_open(self) -> None:
-        """Show the chosen server whole."""
-        if not self.table.opened:
-            self.table.open(opened=True)
-
-    def action_back(self) -> None:
-        """Go back to the list, or to the workspace."""
-        if self.table.opened and not self._began_open:
-            self.table.open(opened=False)
-        else:
-            self.dismiss(None)
 
     def action_sign_in(self) -> None:
         """Begin a sign-in to the chosen server."""
@@ -226,14 +113,8 @@ class McpScreen(Screen[None]):
 
     def action_restart(self) -> None:
         """Start the chosen server again."""
-        self.run_worker(self._told(self._port.restart), group="servers")
+        self.act(self._port.restart)
 
     def action_stop(self) -> None:
         """Stop the chosen server."""
-        self.run_worker(self._told(self._port.stop), group="servers")
-
-    async def _told(self, action: Callable[[str], Awaitable[str]]) -> None:
-        try:
-            self.table.say(await action(self.table.chosen))
-        except KeenError as error:
-            self.table.say(str(error))
+        self.act(self._port.stop)

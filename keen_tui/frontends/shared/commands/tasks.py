@@ -1,0 +1,36 @@
+"""The command about commands in the background: shows them with their output, and ends one."""
+
+from __future__ import annotations
+
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
+
+NO_TASKS = "No command runs in the background, and none has."
+
+
+async def tasks(context: CommandContext, words: str) -> None:
+    """Show the commands in the background; `stop t1` ends one."""
+    from keen_tui.frontends.shared.pages import TasksPage
+
+    port = kept(context.setup.tasks, NO_TASKS)
+    match words.split():
+        case ["stop", id]:
+            context.ui.say(await port.stop(id))
+        case []:
+            if not port.tasks():
+                raise SessionRefused(NO_TASKS)
+            await context.ui.show(TasksPage(port))
+        case _:
+            raise WordsRefused("Write /tasks, or /tasks stop ID.")
+
+
+TASKS = Command(
+    id="tasks",
+    keys=(),
+    label="Commands in the background",
+    slash=("tasks",),
+    takes="[stop ID]",
+    help="shows the commands in the background with their output; /tasks stop ID ends one",
+    does=tasks,
+)
+COMMANDS = (TASKS,)

@@ -1,0 +1,20 @@
+"""The commands in the background, as a front end sees them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from keen_tui.domain.background import TaskReport
+
+
+class TasksPort(Protocol):
+    """Commands that go on after their calls."""
+
+    def tasks(self) -> tuple[TaskReport, ...]:
+        """All that are known, the newest first."""
+
+    def output(self, id: str) -> str:
+        """The end of its output, cleaned. Raises SessionRefused: there is none of this id."""
+
+    async def stop(self, id: str) -> str:
+        """End it; returns a sentence. Raises SessionRefused: there is none of this id."""
