@@ -83,15 +83,18 @@ async def test_an_end_in_the_middle_of_a_turn_is_told_before_the_next_step(tmp_p
         assert len(told) == 1 and "exit code 0" in told[0]
 
 
-async def test_a_step_that_is_cut_has_told_nothing(tmp_path: Path) -> None:
+async def test_24_a_step_that_is_cut_has_told_nothing(tmp_path: Path) -> None:
     script: list[Answer] = [Reply([start(SERVER)]), DONE, CUT, DONE]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("serve")
         (tmp_path / "go").touch()
         await until_ended(bench)
         await bench.ask("more")
-        assert isinstance(await bench.retry(), TurnDone)
+        end = await bench.retry()
+        assert isinstance(end, TurnDone)
         assert bench.messages()[-1].text.count("exit code 3") == 1
+        assert [failed.exit_code for failed in end.turn_memory.failed_bash] == [3]
+        assert [task.id for task in bench.session.tasks.all] == ["t1"]
 
 
 async def test_a_retry_starts_none_twice(tmp_path: Path) -> None:

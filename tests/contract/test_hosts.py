@@ -32,6 +32,7 @@ from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.loop_clock import LoopClock
 from tests.support.networks import ELSEWHERE, Names, NoWalls, Server
+from tests.support.waiting import until
 
 GET = """\
 import sys, urllib.request
@@ -340,3 +341,13 @@ async def test_without_a_screen_a_refused_host_is_said_once(world: World) -> Non
         await bench.ask("go")
     said = [line for event in bench.log.events if (line := progress_line(event)) and "a.example" in line]
     assert [line[:6] for line in said] == ["- deni", "x bash"]
+
+
+async def test_nobody_is_asked_about_the_hosts_of_a_command_in_the_background(world: World) -> None:
+    start = Call("bash", {"command": f"{getting('a.example')}; exit 1", "background": True})
+    async with world([Reply([start]), Reply([Say("Done.")])]) as bench:
+        await bench.ask("go")
+        await until(lambda: contacts(bench))
+        assert not bench.log.of(ApprovalRequested)
+    ((host, problem),) = contacts(bench)
+    assert host == "a.example" and "nobody is asked for a command in the background" in problem

@@ -27,6 +27,7 @@ from keen_tui.tools.permissions.rules import NO_RULES, Rules, parse_rules
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.jail import SANDBOXES, Jail
+from tests.support.waiting import until
 
 ACTING = (
     ".vscode/tasks.json",
@@ -437,3 +438,33 @@ async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
     (jail.workspace / "sub").mkdir()
     _, result = await no_to(jail, "touch sub/AGENTS.md sub/plain && git add -A && git status --short")
     assert "A  sub/plain" in result and "A  sub/AGENTS.md" not in result
+
+
+async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_elses(any_name: Jail) -> None:
+    go = any_name.workspace / "go"
+    command = f"while ! test -e go; do sleep 0.05; done; {making('.envrc')}; touch made; sleep 600"
+    script = [
+        Reply([Call("bash", {"command": command, "background": True})]),
+        Reply([Call("write_file", {"path": "Makefile", "content": "all:\n"})]),
+        Reply([Say("Started.")]),
+        Reply([Call("write_file", {"path": "more.txt", "content": "more"})]),
+        Reply([Say("Done.")]),
+    ]
+    async with at_work(
+        script,
+        any_name.workspace,
+        mode="auto-edit",
+        sandbox=SandboxFinder(lambda: ProbeResult(sandbox=any_name.sandbox)),
+        kept_back=any_name.own / "quarantine",
+    ) as bench:
+        bench.session.submit("start")
+        await asked(bench, allow=True)
+        await bench.log.wait_for_end()
+        go.touch()
+        await until((any_name.workspace / "made").exists)
+        await bench.ask("more")
+        assert kept(any_name) == {".envrc"}
+        assert not (any_name.workspace / ".envrc").exists()
+        assert (any_name.workspace / "Makefile").exists()
+        assert any("Kept back in" in notice.text for notice in bench.log.of(Notice))
+        assert any("kept back, and no longer in the workspace: .envrc" in line for line in bench.lines())

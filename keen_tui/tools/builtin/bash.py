@@ -102,7 +102,8 @@ class Bash:
                     "type": "boolean",
                     "description": "Answer after a second and let the command go on, without a time limit "
                     "unless you give one. task_output shows what it prints, task_stop ends it. Only hosts "
-                    "that are allowed already can be reached. It ends with the program.",
+                    "that are allowed already can be reached, and in a sandbox no other command reaches its "
+                    "ports: to test a server, start it and the test in one command. It ends with the program.",
                 },
             },
             "required": ["command"],

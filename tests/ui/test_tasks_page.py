@@ -1,0 +1,60 @@
+"""The page of the commands in the background."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.fake_tasks import FakeTasks
+from tests.support.workspace import Driver, workspace
+
+
+async def open_page(driver: Driver) -> None:
+    await driver.type("/tasks")
+    await driver.press("enter")
+    await driver.until_shown("esc back")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)])
+async def test_commands_are_listed_and_enter_shows_the_output(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with workspace(tmp_path, tasks=FakeTasks(), size=size) as driver:
+        await open_page(driver)
+        assert driver.shows("1 running")
+        assert "running for 2 min" in driver.rows()[driver.row_with("npm run dev")]
+        assert "exit code 2" in driver.rows()[driver.row_with("make test")]
+        await driver.press("enter")
+        await driver.until_shown("ready on port 3000")
+        assert driver.shows("began in turn 3")
+        await driver.press("escape", "escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_a_key_stops_the_chosen_command_and_goes_with_it(tmp_path: Path) -> None:
+    async with workspace(tmp_path, tasks=FakeTasks()) as driver:
+        await open_page(driver)
+        assert driver.shows("k stop")
+        await driver.press("k")
+        await driver.until_shown("t2 stopped after 2 min.")
+        assert driver.shows("0 running")
+        assert not driver.shows("k stop")
+
+
+async def test_the_command_stops_one_by_its_id(tmp_path: Path) -> None:
+    async with workspace(tmp_path, tasks=FakeTasks()) as driver:
+        for words, said in (
+            ("/tasks stop t2", "t2 stopped after 2 min."),
+            ("/tasks stop t9", "There is no command 't9' in the background."),
+            ("/tasks end", "Write /tasks, or /tasks stop ID."),
+        ):
+            await driver.type(words)
+            await driver.press("enter")
+            await driver.until_shown(said)
+            await driver.press("ctrl+u")
+
+
+async def test_without_any_the_command_says_so(tmp_path: Path) -> None:
+    async with workspace(tmp_path, tasks=FakeTasks(())) as driver:
+        await driver.type("/tasks")
+        await driver.press("enter")
+        await driver.until_shown("No command runs in the background, and none has.")
