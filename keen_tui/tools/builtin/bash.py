@@ -103,7 +103,7 @@ class Bash:
                     "description": "Answer after a second and let the command go on, without a time limit "
                     "unless you give one. task_output shows what it prints, task_stop ends it. Only hosts "
                     "that are allowed already can be reached, and in a sandbox no other command reaches its "
-                    "ports: to test a server, start it and the test in one command. It ends with the program.",
+                    "ports: start a server and the test of it in one command. It ends with the program.",
                 },
             },
             "required": ["command"],
