@@ -10,7 +10,7 @@ import pytest
 from keen_tui.agent.services.task_service import TaskService
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import Notice, ToolFinished, TurnDone, TurnIncomplete
+from keen_tui.domain.events import ApprovalRequested, Notice, ToolFinished, TurnDone, TurnIncomplete
 from keen_tui.tools.builtin import bash
 from tests.support.agent import Bench, at_work
 from tests.support.waiting import LIMIT, until
@@ -64,6 +64,7 @@ async def test_a_later_turn_is_told_that_it_runs_and_of_its_end(tmp_path: Path) 
         assert "since turn 1: echo ready" in bench.messages()[-1].text
         (tmp_path / "go").touch()
         await until_ended(bench)
+        assert bench.log.of(Notice)[0].text.startswith("In the background: t1 ended after ")
         end = await bench.ask("more")
         assert "exit code 3: echo ready" in bench.messages()[-1].text
         assert [failed.exit_code for failed in end.turn_memory.failed_bash] == [3]
@@ -156,6 +157,16 @@ async def test_esc_in_the_first_second_ends_it(tmp_path: Path) -> None:
         bench.session.stop()
         await bench.log.wait_for_end()
         assert not bench.session.tasks.running
+
+
+async def test_the_question_says_that_it_goes_on(tmp_path: Path) -> None:
+    async with at_work([Reply([start("touch x; sleep 600")]), DONE], tmp_path, mode="ask") as bench:
+        bench.session.submit("serve")
+        asked = await bench.log.wait_for(ApprovalRequested)
+        assert asked.question == "Run this command in the background?"
+        bench.session.answer(asked.id, allow=False)
+        await bench.log.wait_for_end()
+        assert not bench.session.tasks.all
 
 
 async def test_all_end_with_the_session(tmp_path: Path) -> None:

@@ -152,6 +152,8 @@ class Approvals:
             )
         if answered := await self._answered_by_hooks(turn, call, verdict):
             return answered
+        if prepared.goes_on:
+            verdict = replace(verdict, question="Run this command in the background?")
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
             await self._remember(turn, reply, verdict)

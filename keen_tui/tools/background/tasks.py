@@ -59,12 +59,13 @@ class BackgroundTask:
         self._clock = clock
         self._begun = clock()
         self._seconds = 0.0
+        self._is_over = False
         self._work: asyncio.Task[None] | None = None
 
     @property
     def running(self) -> bool:
         """Whether it runs."""
-        return self._work is not None and not self._work.done()
+        return not self._is_over
 
     @property
     def seconds(self) -> float:
@@ -125,6 +126,7 @@ class BackgroundTask:
         finally:
             self._seconds = self._clock() - self._begun
             await asyncio.shield(asyncio.to_thread(self.output.end))
+            self._is_over = True
         if not self.stopped:
             ended(self)
 
