@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,11 @@ from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
 from keen_tui.settings.added.skills import Skill
 from keen_tui.text.labels import PATH_TOOLS
+from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.network.online import CommandNetwork
+from keen_tui.tools.process.process import Ended
+from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.question_spec import QuestionReply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT
@@ -92,7 +96,12 @@ TOOLS = (
     ),
     Promise(
         name="bash",
-        parameters={"command": "string", "timeout": "integer", "changes_files": "boolean"},
+        parameters={
+            "command": "string",
+            "timeout": "integer",
+            "changes_files": "boolean",
+            "background": "boolean",
+        },
         required=("command",),
         works={"command": "echo hi; exit 3"},
         kind="command",
@@ -100,6 +109,24 @@ TOOLS = (
         asks_with=CommandDisplay,
         summary="exit 3",
         wrong={"command": "true", "timeout": 1.5},
+    ),
+    Promise(
+        name="task_output",
+        parameters={"id": "string", "since": "integer", "wait": "integer"},
+        required=("id",),
+        works={"id": "t1", "wait": 60},
+        kind="nothing",
+        summary="t1 has ended, 1 new line",
+        wrong={"id": "t1", "since": "yesterday"},
+    ),
+    Promise(
+        name="task_stop",
+        parameters={"id": "string"},
+        required=("id",),
+        works={"id": "t1"},
+        kind="nothing",
+        summary="t1 has ended, 1 new line",
+        wrong={"id": 1},
     ),
     Promise(
         name="ask_user",
@@ -184,7 +211,20 @@ def skill(tmp_path_factory: pytest.TempPathFactory) -> Skill:
 async def toolbox(project: Path, skill: Skill) -> AsyncIterator[Toolbox]:
     async with WebServer({"/": answer(b"hello")}).running() as server:
         network = CommandNetwork(internet=server.internet)
-        yield build_toolbox(project, network=network, skills=(skill,))
+        toolbox = build_toolbox(project, network=network, skills=(skill,))
+        begin_task(toolbox.tasks)
+        yield toolbox
+        await toolbox.tasks.close()
+
+
+def begin_task(tasks: BackgroundTasks) -> None:
+    """Begin a command in the background, t1, that ends at once."""
+
+    async def work(on_output: Callable[[bytes], None]) -> Ended:
+        on_output(b"hello\n")
+        return Ended(0)
+
+    tasks.start("echo hello", HeldOutput(lambda: None, ()), TimeLimit(None), None, work)
 
 
 def call(name: str, arguments: Mapping[str, Any], problem: str | None = None) -> ToolCall:
