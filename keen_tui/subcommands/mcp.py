@@ -38,10 +38,10 @@ _LONGEST_LINE: Final = 100_000
 
 
 def run(words: Sequence[str], environ: Mapping[str, str], out: TextIO, errors: TextIO) -> int:
-    """Do what the words after `keen-tui mcp` say; returns the exit code.
+    """Run the action that the words after `keen-tui mcp` name; returns the exit code.
 
     Raises:
-        KeenError: what can't be done, as a sentence for the user.
+        KeenError: it can't be done; the text is a sentence for the user.
     """
     asked = wanted(words)
     match asked.action:
@@ -59,15 +59,15 @@ def run(words: Sequence[str], environ: Mapping[str, str], out: TextIO, errors: T
 
 
 def _list(environ: Mapping[str, str], out: TextIO, errors: TextIO) -> None:
-    """A line for each server that is used in this folder, once it was tried; what isn't used, and why, on
-    standard error."""
+    """Try each server that is used in this folder and print a line for it. Servers that aren't used go to
+    standard error, with the reason."""
     settings, servers, problem = _servers_here(environ)
     for sentence in filter(None, (problem, *servers.problems)):
         print(clean(f"! {sentence}"), file=errors)
     if not servers.found:
         print("No MCP servers. keen-tui mcp --help says how to add one.", file=out)
         return
-    from keen_tui.subcommands.mcp_list import server_lines  # noqa: PLC0415 - only where there are some
+    from keen_tui.subcommands.mcp_list import server_lines  # noqa: PLC0415 - only if there are servers
 
     folder = Path.cwd()
     needs = ServerNeeds(
@@ -83,12 +83,12 @@ def _add(asked: McpRequest, environ: Mapping[str, str], out: TextIO) -> None:
     file = put_server(asked.name, asked.entry, environ)
     print(clean(f"Added {asked.name} to {file}."), file=out)
     for name in _written_secrets(asked.entry):
-        advice = "To keep it out, put it into a variable of your environment and write ${VARIABLE} instead."
-        print(clean(f"The value of {name} can be read in that file. {advice}"), file=out)
+        advice = "To keep it out, put it into an environment variable and write ${VARIABLE} instead."
+        print(clean(f"The value of {name} is readable in that file. {advice}"), file=out)
 
 
 def _written_secrets(entry: Mapping[str, Any]) -> list[str]:
-    """The variables and headers whose values are written out."""
+    """The names of secrets whose values are in the entry itself."""
     values = {**entry.get("env", {}), **entry.get("headers", {})}
     return [name for name, value in values.items() if holds_secret(name) and "${" not in value]
 
@@ -100,7 +100,7 @@ def _remove(name: str, environ: Mapping[str, str], out: TextIO) -> None:
     print(clean(f"Removed {name} from {file}."), file=out)
     url = entry.get("url") if isinstance(entry, Mapping) else None
     if isinstance(url, str) and SignIns(home_folder(environ)).forget(url):
-        print("Its sign-in is forgotten, too.", file=out)
+        print("Its sign-in is deleted, too.", file=out)
 
 
 def _log_in(server: McpServer, environ: Mapping[str, str], out: TextIO) -> None:
@@ -119,7 +119,7 @@ def _log_in(server: McpServer, environ: Mapping[str, str], out: TextIO) -> None:
 
 
 async def _signed_in(login: Any, server: McpServer, environ: Mapping[str, str], out: TextIO) -> str:
-    """Sign in, by the browser or a pasted address; returns where the sign-in is kept, in words."""
+    """Sign in with the browser or a pasted address; returns in words where the sign-in is kept."""
     pasting: list[asyncio.Task[None]] = []
 
     def show(page: Any) -> None:
@@ -146,7 +146,7 @@ load. Copy the address of that page, paste it here and press enter."""
 
 
 async def _take_lines(take: Callable[[str], None], out: TextIO) -> None:
-    """Pass on what the user pastes, until it is the address of the page."""
+    """Pass on pasted lines until one is the right address."""
     lines = _TypedLines()
     with suppress(EOFError):
         while True:
@@ -160,13 +160,13 @@ async def _take_lines(take: Callable[[str], None], out: TextIO) -> None:
 
 
 class _TypedLines:
-    """Reads lines that the user types into the terminal, while other things go on."""
+    """Reads typed lines from the terminal without blocking the event loop."""
 
     def __init__(self) -> None:
         self._read = b""
 
     async def next(self) -> str:
-        """The next line. Raises EOFError: there is none."""
+        """The next line. Raises EOFError if there is none."""
         while b"\n" not in self._read:
             self._read += await self._piece()
             if len(self._read) > _LONGEST_LINE:
@@ -180,7 +180,7 @@ class _TypedLines:
         try:
             descriptor = sys.stdin.fileno()
             loop.add_reader(descriptor, ready.set)
-        except (OSError, ValueError):  # a file, or nothing
+        except (OSError, ValueError):  # standard input is a file, or closed
             raise EOFError from None
         try:
             await ready.wait()
@@ -206,18 +206,18 @@ def _require_address(server: McpServer) -> None:
 
 
 def _server(name: str, environ: Mapping[str, str]) -> McpServer:
-    """The server of that name, with its variables put in. Raises ConfigError: there is none that is used."""
+    """The server of that name, with its variables expanded. Raises ConfigError if no such server is used."""
     _, servers, _ = _servers_here(environ)
     for server in servers.found:
         if server.name == name:
             return server
     why = next((problem for problem in servers.problems if f" {name} " in problem), "")
-    raise ConfigError(why or f"There is no MCP server {name} here. keen-tui mcp list shows all.")
+    raise ConfigError(why or f"There is no MCP server {name} here. keen-tui mcp list shows them.")
 
 
 def _servers_here(environ: Mapping[str, str]) -> tuple[Settings, Servers, str]:
-    """The settings, the servers that are used in the current folder, and why nothing of the project is, as a
-    sentence; "" where there is nothing to say."""
+    """The settings, the servers that are used in the current folder, and a sentence that says why nothing of
+    the project is used; "" if there is nothing to say."""
     folder = Path.cwd()
     settings, problem = load_all({"words": []}, environ, folder, check_rules)
     project = trusted_project(folder, environ, check_rules)

@@ -116,7 +116,7 @@ async def test_a_server_that_dies_gives_an_error_result_and_is_started_again_onc
         assert noted(calls) == ["make a", "die", "make b", "die"]
         await until(lambda: len(bench.log.of(Notice)) == 2)
         first, second = (event.text for event in bench.log.of(Notice))
-        assert first.startswith("The MCP server talk stopped working and is started again: it ended")
+        assert first.startswith("The MCP server talk stopped working and is being restarted: it ended")
         assert second.startswith("The MCP server talk stopped working again and stays off: it ended")
         assert servers.reports()[0].state == "failed"
         assert end.turn_memory.called[1] == CalledTool(server="talk", tool="die", failed=2)
@@ -273,7 +273,10 @@ async def test_no_server_holds_a_turn_for_long_and_each_failure_is_told(tmp_path
         assert isinstance(await bench.ask("go"), TurnDone)
         await until(lambda: len(_failures(bench)) == 4)
         words = sorted(_failures(bench))
-        assert words[0] == "boxed can't be used: it runs in a sandbox only, and the sandbox is turned off."
+        assert (
+            words[0]
+            == "boxed can't be used: its settings require the sandbox, and the sandbox is turned off."
+        )
         assert words[1].startswith("dying can't be used: it ended with exit code 1")
         assert words[2].startswith("gone can't be used: the program no-such-program isn't on your PATH")
         assert words[3].startswith("unreachable can't be used: the server can't be reached")

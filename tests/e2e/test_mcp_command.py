@@ -85,7 +85,7 @@ async def test_a_secret_that_is_written_out_is_pointed_at_and_not_repeated(progr
     run = await mcp(
         program, "add", "a", "--url", "https://a.example", "--header", "Authorization: Bearer s3cret"
     )
-    assert "The value of Authorization can be read in that file." in run.out
+    assert "The value of Authorization is readable in that file." in run.out
     assert "s3cret" not in run.out
 
 
@@ -191,10 +191,10 @@ async def test_a_sign_in_by_pasting_and_a_removal(program: Program, place: SignI
     process, address, _ = await begun(program, place)
     assert process.stdin and process.stdout
     process.stdin.write(b"http://127.0.0.1/callback?code=1&state=other\n")
-    assert b"It must begin with http://127.0.0.1:" in await process.stdout.readline()
+    assert b"The address must begin with http://127.0.0.1:" in await process.stdout.readline()
     process.stdin.write((await place.page_after(address)).encode() + b"\n")
     assert (await ended(process)).out.startswith("Signed in to notes.")
-    assert "Its sign-in is forgotten, too." in (await mcp(program, "remove", "notes")).out
+    assert "Its sign-in is deleted, too." in (await mcp(program, "remove", "notes")).out
 
 
 async def test_a_refusal_is_one_sentence(program: Program, place: SignInServer) -> None:

@@ -1,7 +1,7 @@
-"""MCP servers as they are written down, checked: tables of the user's settings, objects of a `.mcp.json`.
+"""Reads and checks entries for MCP servers: tables of the user's settings, objects of a `.mcp.json`.
 
-`${VAR}` and `${VAR:-default}` stand for variables of the environment. They are put in when a server is used,
-so that a question about it shows what is written.
+`${VAR}` and `${VAR:-default}` stand for environment variables. They are expanded when a server is used, so a
+question about the server shows what is written.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ TABLE: Final = "mcp_servers"
 
 _LONGEST_NAME: Final = 40
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*")
-"""Tools are called `mcp__NAME__TOOL`, so two underscores would make it unclear where the name ends."""
+"""Tools are called `mcp__NAME__TOOL`, so with two underscores nobody could tell where the name ends."""
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _UNWRITABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-"""What can't be in a header."""
+"""Characters that can't be in a header."""
 
 _TRANSPORTS: Final[Mapping[str, Transport]] = {
     "stdio": "stdio",
@@ -37,20 +37,20 @@ _TRANSPORTS: Final[Mapping[str, Transport]] = {
     "streamableHttp": "http",
     "sse": "sse",
 }
-"""The words for `type`; several are in use for streamable HTTP."""
+"""The values of `type`; programs use several for streamable HTTP."""
 
 _OF_PROGRAM: Final = ("command", "args", "env", "cwd")
 _OF_ADDRESS: Final = ("url", "headers")
 _OAUTH: Final = ("oauth_client_id", "oauth_client_secret", "oauth_callback_port")
 SHARED_FIELDS: Final = ("type", *_OF_PROGRAM, *_OF_ADDRESS)
-"""What an entry of a `.mcp.json` may say."""
+"""The fields of an entry in a `.mcp.json`."""
 
 _FIELD_NAMES: Final[Mapping[str, str]] = {
     "type": "transport",
     "startup_timeout_sec": "startup_timeout",
     "tool_timeout_sec": "tool_timeout",
 }
-"""Fields whose names in `McpServer` are others."""
+"""Fields that have another name in `McpServer`."""
 
 _ALL_FIELDS: Final = (
     *SHARED_FIELDS,
@@ -64,8 +64,8 @@ _ALL_FIELDS: Final = (
 
 
 class WrongEntry(Exception):
-    """What is wrong with an entry: `field` is its dotted name inside the entry, "" for the entry itself, and
-    the text follows it."""
+    """A mistake in an entry: `field` is the dotted name of the field, "" for the entry itself; the text
+    begins with it and says what is wrong."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field} {problem}".strip())
@@ -74,7 +74,7 @@ class WrongEntry(Exception):
 
 
 class Servers(Struct, frozen=True, kw_only=True):
-    """Servers, by their names, and sentences about those that can't be used."""
+    """The servers that can be used, and sentences about those that can't."""
 
     found: tuple[McpServer, ...] = ()
     problems: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def servers_of_settings(
     """The servers of the table `mcp_servers` in the user's settings.
 
     Args:
-        place: where a dotted name of the file is set, for messages.
+        place: says for messages where the file sets a dotted name.
 
     Raises:
         ConfigError: an entry is wrong.
@@ -110,8 +110,8 @@ def joined_servers(
     environ: Mapping[str, str],
     api_keys: Callable[[], Iterable[str]],
 ) -> Servers:
-    """The user's servers and those of a trusted project, with their variables put in. The user's goes before
-    a project's of the same name.
+    """The user's servers and those of a trusted project, with their variables expanded. If both have the same
+    name, the user's is used.
 
     Args:
         own: the table `mcp_servers` of the user's settings.
@@ -141,14 +141,14 @@ def joined_servers(
 
 
 def _withheld(environ: Mapping[str, str], api_keys: Iterable[str]) -> Collection[str]:
-    """These variables, and others that hold the same."""
+    """These variables, and others with the same values."""
     names = frozenset(api_keys)
     values = {environ[name] for name in names if environ.get(name)}
     return names | {name for name, value in environ.items() if value in values}
 
 
 def usable_name(name: str) -> str:
-    """The nearest name that a server can have; "" where there is none."""
+    """The name with characters replaced that a server's name can't have; "" if nothing usable is left."""
     name = re.sub(r"[^A-Za-z0-9-]+", "_", name).strip("_-")[:_LONGEST_NAME].rstrip("_")
     return name if _NAME.fullmatch(name) else ""
 
@@ -163,10 +163,10 @@ def _require_name(name: str) -> None:
 
 
 def server_of(name: str, entry: object, known: Collection[str]) -> McpServer:
-    """The server that an entry describes; its variables aren't put in. Raises WrongEntry.
+    """The server that an entry describes, with its variables not expanded. Raises WrongEntry.
 
     Args:
-        known: the fields that it may have.
+        known: the fields that the entry may have.
     """
     if not isinstance(entry, Mapping):
         raise WrongEntry("", "must be a table with command or url")
@@ -195,7 +195,7 @@ def server_of(name: str, entry: object, known: Collection[str]) -> McpServer:
 
 
 def _require_type(field: str, value: object) -> None:
-    """Raises WrongEntry for a value of the wrong type. What may be a secret isn't quoted."""
+    """Raises WrongEntry for a value of the wrong type. Its text doesn't quote values that may be secret."""
     match field:
         case "args" | "enabled_tools" | "disabled_tools":
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
@@ -233,7 +233,7 @@ def _require_type(field: str, value: object) -> None:
 
 
 def _require_url(url: str) -> None:
-    """Raises WrongEntry for what is no address of a server."""
+    """Raises WrongEntry if a server can't have this address."""
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -246,14 +246,14 @@ def _require_url(url: str) -> None:
 def with_variables(
     server: McpServer, environ: Mapping[str, str], withheld: Collection[str] = ()
 ) -> McpServer:
-    """The server with variables of the environment in their places. What may be secret in it is known to the
-    log from then on.
+    """The server with its variables expanded. From then on, values that may be secret are masked in logs and
+    shown texts.
 
     Args:
         withheld: variables that this server doesn't get.
 
     Raises:
-        WrongEntry: one isn't set and has no default, or is withheld, or the address is none then.
+        WrongEntry: a variable is withheld, or isn't set and has no default; or the result isn't an address.
     """
 
     def expanded(field: str, text: str) -> str:
@@ -277,7 +277,7 @@ def with_variables(
     if server.url:
         _require_url(server.url)
     elif not server.command:
-        raise WrongEntry("command", "is empty once its variables are put in")
+        raise WrongEntry("command", "is empty once its variables are expanded")
     for name, value in server.headers.items():
         if _UNWRITABLE.search(value):
             raise WrongEntry(f"headers.{name}", "contains a character that no header can have")
@@ -289,8 +289,8 @@ def with_variables(
 
 
 def expand(text: str, environ: Mapping[str, str], withheld: Collection[str], field: str) -> str:
-    """The text with variables put in; an empty one gives way to its default. Raises WrongEntry: one isn't
-    set and has no default, or is withheld."""
+    """The text with its variables expanded; the default replaces an empty one. Raises WrongEntry: a variable
+    is withheld, or isn't set and has no default."""
 
     def value_of(found: re.Match[str]) -> str:
         name, default = found.groups()
@@ -310,7 +310,7 @@ def expand(text: str, environ: Mapping[str, str], withheld: Collection[str], fie
 
 
 def _at_home(path: str) -> str:
-    """A path that begins with `~/`, in the home folder."""
+    """The path with a leading `~/` expanded to the home folder."""
     try:
         return str(Path(path).expanduser()) if path.startswith("~/") else path
     except RuntimeError:

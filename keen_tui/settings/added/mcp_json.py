@@ -1,7 +1,7 @@
-"""The MCP servers that a project brings, in the file `.mcp.json` that several programs read.
+"""The MCP servers of a project, from the file `.mcp.json`, which several programs read.
 
-A server runs a program with the user's rights, so the question names all of it, and the answer holds for the
-bytes of this file and of the scripts of the project that its commands name.
+A server runs a program with the user's rights. So the question shows each server in full, and the answer
+holds only for the bytes of this file and of the project's scripts that its commands name.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _TOP: Final = "mcpServers"
 _MOST_BYTES: Final = 100_000
 _MOST_SERVERS: Final = 20
 _LONGEST: Final = 1_000
-"""Characters of a row in the question, which cuts nothing of a server: one with a longer row isn't used."""
+"""Characters of a row in the question. The question cuts no row: a server with a longer one isn't used."""
 _LARGEST_SCRIPT: Final = 50_000_000
-"""Bytes of a script: it is read at every start."""
+"""Bytes. A script is read at every start, so it can't be larger."""
 
 
 class ProjectServers(Struct, frozen=True, kw_only=True):
-    """The servers of a project, their variables not put in; sentences about entries that can't be used; the
-    rows of the question; and everything that has an effect, for the digest."""
+    """The servers of a project, with their variables not expanded; sentences about entries that can't be
+    used; the rows of the question; and the content that the digest covers."""
 
     found: tuple[McpServer, ...] = ()
     problems: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class ProjectServers(Struct, frozen=True, kw_only=True):
 
 
 def read_servers(folder: Path) -> ProjectServers:
-    """The servers that the project in `folder` brings. Blocks; never raises, never waits for a pipe."""
+    """The servers of the project in `folder`. Blocks, but doesn't wait for a pipe; never raises."""
     file = folder / FILE
     try:
         content = content_of(Path(os.path.realpath(folder)) / FILE, most=_MOST_BYTES)
@@ -64,9 +64,11 @@ def read_servers(folder: Path) -> ProjectServers:
         name = usable_name(written)
         try:
             if len(found) == _MOST_SERVERS:
-                raise WrongEntry("", f"is one too many: at most {_MOST_SERVERS} are used")
+                raise WrongEntry("", f"is one too many: Keen uses at most {_MOST_SERVERS}")
             if not name or name in found:
-                raise WrongEntry("", "has the name of another one" if name else "has a name without letters")
+                raise WrongEntry(
+                    "", "has the same name as another one" if name else "has a name without letters"
+                )
             server = server_of(name, _known(entry), SHARED_FIELDS)
             shown, scripts = list(_rows(server)), tuple(_scripts(server, folder))
             found[name] = replace(server, scripts=scripts)
@@ -85,12 +87,12 @@ def servers_brought(servers: ProjectServers) -> Brought:
 
 
 def _entries(content: bytes) -> Mapping[str, Any]:
-    """Raises ValueError: there are none."""
+    """The entries in the file. Raises ValueError if it isn't valid JSON with an object of servers."""
     whole = json.loads(content.decode("utf-8-sig"))
-    json.dumps(whole, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
+    json.dumps(whole, ensure_ascii=False).encode()  # raises for half of a surrogate pair, which isn't text
     entries = whole.get(_TOP) if isinstance(whole, dict) else None
     if not isinstance(entries, dict):
-        raise ValueError(f'it needs an object "{_TOP}" with servers by their names')
+        raise ValueError(f'it needs an object "{_TOP}" that has a name for each server')
     return entries
 
 
@@ -110,7 +112,7 @@ def _reason(error: Exception) -> str:
 
 
 def _known(entry: object) -> object:
-    """The entry with the fields that have a meaning here: other programs add theirs to the file."""
+    """The entry with only the fields that Keen knows: other programs add their own to the file."""
     if not isinstance(entry, dict):
         return entry
     if entry.get("disabled") is True:
@@ -119,8 +121,8 @@ def _known(entry: object) -> object:
 
 
 def _rows(server: McpServer) -> Iterator[str]:
-    """All that the server says, each value in one row: quotes show where an argument ends. Raises WrongEntry:
-    a row would be too long."""
+    """The rows of the question about a server: each value in one row, and quotes show where an argument ends.
+    Raises WrongEntry: a row would be too long, or there would be too many."""
     if server.command:
         yield f"  {server.name}   {_shown('command', shlex.join((server.command, *server.args)))}"
     else:
@@ -143,8 +145,7 @@ def _shown(field: str, text: str) -> str:
 
 
 def changed_script(server: McpServer, folder: Path) -> str:
-    """The first script of a project's server that isn't as it was when the user agreed; "" for none.
-    Blocks."""
+    """The first script of a project's server that has changed since the user agreed; "" for none. Blocks."""
     for script in server.scripts:
         try:
             if _digest(Path(script.path), folder) != script.digest:
@@ -155,10 +156,10 @@ def changed_script(server: McpServer, folder: Path) -> str:
 
 
 def _scripts(server: McpServer, folder: Path) -> Iterator[ServerScript]:
-    """The paths in the project that the command names. What such a file loads in its turn can't be known.
+    """The paths in the project that the command names. Keen can't know what these files load themselves.
 
     Raises:
-        WrongEntry: one is too large to be read, or can't be.
+        WrongEntry: a file is too large, or can't be read.
     """
     if not server.command:
         return
@@ -177,7 +178,7 @@ def _scripts(server: McpServer, folder: Path) -> Iterator[ServerScript]:
 
 
 def _digest(path: Path, folder: Path) -> str:
-    """A digest of where the path leads, and of the file there if it is the project's. Raises OSError."""
+    """A digest of the path's real target, and of the file there if it is in the project. Raises OSError."""
     real = Path(os.path.realpath(path))
     is_script = is_inside(real, folder) and os.path.isfile(real)  # noqa: PTH113 - never raises
     content = content_of(real, most=_LARGEST_SCRIPT) if is_script else None
@@ -188,14 +189,14 @@ def _digest(path: Path, folder: Path) -> str:
 
 
 def _texts(server: McpServer) -> Iterator[str]:
-    """The texts in which a file may be named. The whole command comes last, for words that belong together,
-    like `-m` and a module."""
+    """The texts that may name a file. The whole command comes last, for words that belong together, like `-m`
+    and a module."""
     yield from (server.command, *server.args, *server.env.values())
     yield shlex.join((server.command, *server.args))
 
 
 def _with_defaults(text: str) -> str:
-    """The text with variables as if none were set; unchanged if one has no default."""
+    """The text with the defaults of its variables; unchanged if one has no default."""
     try:
         return expand(text, {}, (), "")
     except WrongEntry:

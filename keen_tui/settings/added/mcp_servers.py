@@ -8,12 +8,12 @@ from typing import Literal
 from msgspec import Struct, field
 
 Transport = Literal["stdio", "http", "sse"]
-"""How a server is reached: as a program by its standard streams, or at an address by streamable HTTP or, for
-old servers, by server-sent events."""
+"""How Keen reaches a server: a program through its standard streams, an address by streamable HTTP or, if the
+server is old, by server-sent events."""
 
 
 class ServerScript(Struct, frozen=True, kw_only=True):
-    """A path in the project that a server's command may mean, and a digest of what is there."""
+    """A path in the project that a server's command may mean, and a digest of the file there."""
 
     path: str
     digest: str
@@ -25,10 +25,10 @@ class McpServer(Struct, frozen=True, kw_only=True):
     A program has `command`, `args`, `env` (added to the environment that it gets) and `cwd`; an address has
     `url` and `headers`. `enabled_tools` are the only tools to use, () for all, and `disabled_tools` are never
     used. The timeouts are seconds. `sandbox`: run the program in the sandbox. `origin` says who configured
-    it. `oauth_client_id`, its secret and the port of this machine to come back to are for an authorization
-    server where the user has registered a program; "" and 0: it is registered at the sign-in. `scripts` are
-    those of a project's server, as they were when the user agreed. `written` is its command or address as
-    it is configured, "" if it names no variables.
+    it. `oauth_client_id`, its secret and the callback port on this machine are for an authorization server
+    where the user has registered a program; "" and 0: the sign-in registers one. `scripts` are those of a
+    project's server, as they were when the user agreed. `written` is the command or address as it is
+    configured, "" if that names no variables.
     """
 
     name: str
@@ -53,9 +53,9 @@ class McpServer(Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """Its command or address for people, with `${VAR}` instead of the values of variables."""
+        """Its command or address to show, with `${VAR}` instead of the values of variables."""
         return self.written or self.url or " ".join((self.command, *self.args))
 
     def __repr__(self) -> str:
-        """Without what may be secret."""
+        """Without anything that may be secret."""
         return f"McpServer({self.name!r}, {self.transport}, {self.origin})"

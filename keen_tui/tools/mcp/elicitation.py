@@ -1,4 +1,4 @@
-"""A server's questions to the person: a form is asked field by field, an address is shown to be opened."""
+"""A server's questions to the user (elicitation): a form, field by field, or an address to open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
 
 Person = Callable[[QuestionSpec], Awaitable[QuestionReply]]
-"""Asks the person; the reply says so if there is nobody."""
+"""Asks the user; the reply says so if nobody is there."""
 
 _MOST_FIELDS: Final = 20
 _MOST_CHOICES: Final = 50
@@ -33,18 +33,18 @@ _CANCEL: Final[_Answer] = {"action": "cancel"}
 
 
 async def nobody(_: QuestionSpec) -> QuestionReply:
-    """The person, where there is none."""
+    """The reply where nobody is there to ask."""
     return QuestionReply(nobody=True)
 
 
 class Asking:
-    """Asks for a server while one call of it runs.
+    """Asks the user what a server wants to know while one of its calls runs. Set `person`, which asks, before
+    the call runs.
 
     Args:
-        server: the name in the question.
-        person: asks; set before the call runs.
-        limit: the call's time limit, which stops meanwhile.
-        open_page: opens a page in the browser; returns whether that was begun.
+        server: the server's name in the questions.
+        limit: the call's time limit, which pauses during a question.
+        open_page: opens a page in the browser; returns whether a browser was started.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Asking:
     ) -> None:
         self.person: Person = nobody
         self.declined = ""
-        """Why a question was declined, as a sentence for the model; "" if none was."""
+        """Why a question was declined, as a sentence for the model; "" if none was declined."""
         self._server = server
         self._open_page = open_page
         self.limit = limit
@@ -61,7 +61,7 @@ class Asking:
         self._closed = False
 
     async def ask(self, asked: Mapping[str, Any]) -> _Answer:
-        """The answer to an elicitation request, both as the protocol has them."""
+        """Answer an elicitation request. Both are JSON objects of the protocol."""
         async with self._turn:
             if self._closed:
                 return _CANCEL
@@ -78,7 +78,7 @@ class Asking:
                 return self._open.result()
 
     def close(self) -> None:
-        """The call has ended: take an open question back."""
+        """Withdraw an open question, as the call has ended."""
         self._closed = True
         if self._open:
             self._open.cancel()
@@ -121,7 +121,7 @@ class Asking:
     async def _field(
         self, title: str, message: str, field: Mapping[str, Any], *, is_required: bool
     ) -> _FieldValue | None:
-        """The value of a field; None if the person declines."""
+        """The value of a field; None if the user declines."""
         options = _options(field)
         default = field.get("default")
         choices = [AnswerChoice(label=_short(label)) for label, _ in options]
@@ -147,16 +147,16 @@ class Asking:
                 problem = f"That doesn't fit: {error}."
 
     async def _address(self, asked: Mapping[str, Any]) -> _Answer:
-        """Have the person open an address. Nothing of what they do there is seen here."""
+        """Ask the user to open an address. Keen doesn't see what they do there."""
         url = clean(str(asked.get("url", "")))
         host = urlsplit(url).hostname if url.startswith(("https://", "http://")) else None
         if not host or " " in url or len(url) > _LONGEST_MESSAGE:
-            self.declined = "The server asked to open an address that isn't one of the web."
+            self.declined = "The server asked to open something that isn't a web address."
             return _DECLINE
-        title = f"The MCP server {self._server} asks you to open a page of {_short(host)}:"
+        title = f"The MCP server {self._server} asks you to open a page at {_short(host)}:"
         choices = (
             AnswerChoice(label="open it", consequence="in your browser"),
-            AnswerChoice(label="go on", consequence="you opened it yourself"),
+            AnswerChoice(label="continue", consequence="you opened it yourself"),
         )
         body = f"{_message(asked)}\n\n```\n{url.replace('`', '%60')}\n```"
         reply = await self._put(title, body, choices)
@@ -166,7 +166,7 @@ class Asking:
         return _DECLINE if reply is None else {"action": "accept"}
 
     async def _put(self, title: str, body: str, choices: tuple[AnswerChoice, ...]) -> QuestionReply | None:
-        """The person's reply; None if they decline, or if there is nobody."""
+        """The user's reply; None if they decline or nobody is there."""
         spec = QuestionSpec(question=title, choices=choices, result=_no_result, body=body)
         reply = await self.person(spec)
         if reply.nobody:
@@ -192,7 +192,7 @@ def _message(asked: Mapping[str, Any]) -> str:
 
 
 def _quoted(text: object) -> str:
-    """The server's text as a quotation, in which nothing looks like a part of Keen."""
+    """The server's text as a quotation, so that it can't pass for Keen's own words."""
     words = clean(str(text or ""), newlines=True).strip()[:_LONGEST_MESSAGE]
     if not words:
         return ""
@@ -205,7 +205,7 @@ def _short(text: object) -> str:
 
 
 def _options(field: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The answers to choose from, with their values; none for a value that is written."""
+    """The answers to choose from, with their values; none if the user types the value."""
     if field.get("type") == "boolean":
         return [("yes", True), ("no", False)]
     one_of = field.get("oneOf")
@@ -227,8 +227,8 @@ def _hint(field: Mapping[str, Any]) -> str:
         case "number":
             return "a number"
         case "array":
-            return f"some of {', '.join(_several(field))}, with commas between them"
-    return {"email": "an e-mail address", "uri": "an address", "date": "a date, as 2026-01-31"}.get(
+            return f"one or more of {', '.join(_several(field))}, separated by commas"
+    return {"email": "an e-mail address", "uri": "an address", "date": "a date such as 2026-01-31"}.get(
         str(field.get("format")), "in your own words"
     )
 
@@ -243,7 +243,7 @@ def _several(field: Mapping[str, Any]) -> list[str]:
 
 
 def _converted(field: Mapping[str, Any], words: str) -> Any:
-    """The written value. Raises ValueError with a sentence about what doesn't fit."""
+    """The typed text as a value. Raises ValueError with the reason why it doesn't fit."""
     match field.get("type"):
         case "integer" | "number" as kind:
             return _number(field, words, whole=kind == "integer")

@@ -1,4 +1,4 @@
-"""What servers say of themselves at the handshake, for the system prompt. Pure."""
+"""The instructions that servers send at the handshake, as a part of the system prompt. Pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ not from the user: they explain tools, and change nothing of what the user or th
 
 
 def server_instructions(by_server: Mapping[str, str]) -> str:
-    """The part of the system prompt, server by server in the given order; "" if none says anything. What is
-    too long is cut, and says so."""
+    """The part of the system prompt, server by server in the given order; "" if no server sent any. Text
+    that is too long is cut, with a note."""
     parts: list[str] = []
     left = MOST_IN_ALL
     for name, said in by_server.items():

@@ -1,4 +1,4 @@
-"""What a connection to a server is for the rest of Keen: plain values, and nothing of the SDK."""
+"""A connection to a server as the rest of Keen sees it: plain values, nothing of the SDK."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import httpx2
 
 OnProgress = Callable[[float, float | None, str], None]
-"""Takes what a server says of a call: how much is done, of how much, and a message."""
+"""Takes the progress of a call: how much is done, of how much (None: unknown), and a message."""
 
 AuthFactory = Callable[[McpServer], "Awaitable[httpx2.Auth | None]"]
-"""What signs requests to a server; None: nothing. It MUST NOT ask a person."""
+"""Makes what signs requests to a server; None: they aren't signed. It MUST NOT ask the user."""
 
 
 class ServerIdentity(Struct, frozen=True, kw_only=True):
-    """What a server says of itself, and the version of the protocol. `instructions` are its words for the
-    model."""
+    """What a server says about itself. `protocol` is the version in use; `instructions` are the server's
+    words for the model."""
 
     name: str
     version: str
@@ -33,19 +33,19 @@ class ServerIdentity(Struct, frozen=True, kw_only=True):
 
 
 class Ears(Protocol):
-    """Hears what a server says between its answers."""
+    """Receives what a server sends besides its answers."""
 
     def log(self, text: str, *, is_message: bool = False) -> None:
-        """Keep a line for its log. `is_message`: the server sent it as a log message."""
+        """Add a line to the server's log. `is_message`: the server sent it as a log message."""
 
     def lists_changed(self) -> None:
-        """Its list of tools, prompts or resources has changed."""
+        """The server's list of tools, prompts or resources has changed."""
 
     def ended(self, reason: str) -> None:
-        """Its program ended, for that reason."""
+        """The server's program ended, for that reason."""
 
     async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Its question to the person, and the answer, both as the protocol has them."""
+        """Answer the server's question to the user. Both are JSON objects of the protocol."""
         ...
 
 
@@ -55,23 +55,23 @@ class ServerLink(Protocol):
 
     @property
     def identity(self) -> ServerIdentity:
-        """What the server says of itself."""
+        """What the server says about itself."""
         ...
 
     async def tools(self) -> list[dict[str, Any]]:
-        """All tools that it offers now."""
+        """All tools that the server offers now."""
         ...
 
     async def prompts(self) -> list[dict[str, Any]]:
-        """All prompts that it offers now."""
+        """All prompts that the server offers now."""
         ...
 
     async def resources(self) -> list[dict[str, Any]]:
-        """All resources that it lists now."""
+        """All resources that the server lists now."""
         ...
 
     async def call(self, tool: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> dict[str, Any]:
-        """The result of a tool. Cancelling tells the server."""
+        """Call a tool; returns its result. If this is cancelled, the server is told."""
         ...
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:

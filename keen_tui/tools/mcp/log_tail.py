@@ -10,17 +10,17 @@ from keen_tui.text.sanitize import clean
 
 MOST_LINES: Final = 200
 LONGEST_LINE: Final = 500
-"""The most characters of a line that is kept."""
+"""Characters after which a line is cut."""
 
 
 class LogTail:
-    """Keeps the newest lines, safe to show."""
+    """Keeps the newest lines, cleaned and with secrets masked."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=MOST_LINES)
 
     def add(self, text: str) -> None:
-        """Add text of one line or several. Empty lines aren't kept."""
+        """Add one or more lines of text. Empty lines are dropped."""
         for line in text[-MOST_LINES * LONGEST_LINE :].splitlines()[-MOST_LINES:]:
             if words := clean(masked(line[: 2 * LONGEST_LINE])).strip():
                 self._lines.append(words[:LONGEST_LINE])

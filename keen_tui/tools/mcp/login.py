@@ -27,8 +27,8 @@ from keen_tui.tools.mcp.signing import TokenStorage, got, new_provider
 
 
 class LoginPage(Struct, frozen=True):
-    """The page where the user signs in. `take` takes the address that the browser is sent to afterwards, for
-    a browser on another machine; it raises SessionRefused with a sentence, and can be called again."""
+    """The page where the user signs in. For a browser on another machine, `take` accepts the address that
+    the browser ended on. It raises SessionRefused with a sentence if that is wrong; call it again then."""
 
     url: str
     take: Callable[[str], None]
@@ -45,14 +45,14 @@ async def sign_in(
     *,
     seconds: float = 600.0,
 ) -> str:
-    """Have the user sign in to a server; returns where the tokens are kept, in words.
+    """Sign the user in to a server; returns in words where the tokens are kept.
 
     Args:
         show: shows the page to the user, or opens it in the browser.
         seconds: how long the user may take.
 
     Raises:
-        ServerFailed: that failed; the text is the end of a sentence. ConfigError: the tokens can't be kept.
+        ServerFailed: it failed; the text is the end of a sentence. ConfigError: the tokens can't be saved.
     """
     before = await asyncio.to_thread(sign_ins.get, server.url, anew=True)
     try:
@@ -61,7 +61,7 @@ async def sign_in(
     except TimeoutError:
         raise ServerFailed(f"nobody signed in within {seconds / 60:.0f} minutes") from None
     except OSError as error:
-        raise ServerFailed(f"the browser can't come back here: {error.strerror or error}") from error
+        raise ServerFailed(f"Keen can't wait for the browser: {error.strerror or error}") from error
     return await asyncio.to_thread(sign_ins.put, server.url, signed_in)
 
 
@@ -75,7 +75,7 @@ class _Login:
         self._scope = ""
 
     async def run(self, before: SignIn | None) -> SignIn:
-        """The tokens, by the flow that begins where a request isn't accepted."""
+        """Run the SDK's flow, which starts when the server refuses a request; returns the new sign-in."""
         self._scope = before.wanted_scope if before else ""
         storage = TokenStorage(None)
         storage.client = _registered(self._server)
@@ -88,11 +88,11 @@ class _Login:
         except (Exception, BaseExceptionGroup) as error:
             failure = _first_of(error)
         if storage.tokens and storage.client:
-            return got(storage, provider)  # whatever failed afterwards
+            return got(storage, provider)  # even if something failed afterwards
         raise _failed(failure) from failure
 
     async def _use(self, auth: OAuthClientProvider) -> None:
-        """Connect and list the tools: one of these requests isn't accepted, and the flow begins."""
+        """Connect and list the tools: the server refuses one of these requests, which starts the flow."""
         server = self._server
         async with httpx2.AsyncClient(auth=auth, headers=server.headers, timeout=_REQUEST_SECONDS) as http:
             transport = (
@@ -109,7 +109,7 @@ class _Login:
         parts = urlsplit(url)
         if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(url)):
             page = clean(url.partition("?")[0])
-            raise ServerFailed(f"its page for signing in isn't safe: {page} isn't https")
+            raise ServerFailed(f"its sign-in page isn't safe: {page} isn't https")
         sent = {name: values[0] for name, values in parse_qs(parts.query).items()}
         self._loopback.state = sent.get("state", "")
         if self._scope:
@@ -129,7 +129,7 @@ class _Login:
 
 
 def _registered(server: McpServer) -> OAuthClientInformationFull | None:
-    """The program that the user has registered, None: it is registered at the sign-in."""
+    """The program that the user has registered; None: the sign-in registers one."""
     if not server.oauth_client_id:
         return None
     method = "client_secret_basic" if server.oauth_client_secret else "none"
@@ -156,8 +156,8 @@ def _failed(error: BaseException | None) -> ServerFailed:
             return error
         case OAuthRegistrationError():
             return ServerFailed(
-                "its authorization server doesn't register new programs. Use a token of yours in headers "
-                f"instead ({_short(error)})"
+                "its authorization server doesn't register new programs. Set oauth_client_id, or put a token "
+                f"into headers ({_short(error)})"
             )
         case OAuthFlowError():
             return ServerFailed(f"the sign-in failed: {_short(error)}")
@@ -167,10 +167,12 @@ def _failed(error: BaseException | None) -> ServerFailed:
             what = _short(error) or type(error).__name__
             return ServerFailed(f"it, or its authorization server, can't be reached: {what}")
         case ValueError():  # also of pydantic, which quotes what it read
-            return ServerFailed("the sign-in failed: its authorization server's answer isn't as it must be")
-    return ServerFailed(f"it doesn't ask for a sign-in, and can't be used ({_short(error)})")
+            return ServerFailed(
+                "the sign-in failed: its authorization server's answer doesn't follow the protocol"
+            )
+    return ServerFailed(f"it doesn't ask for a sign-in, but can't be used ({_short(error)})")
 
 
 def _short(reason: object) -> str:
-    """What a server said, for the end of a sentence."""
+    """A server's reason, cleaned for the end of a sentence."""
     return masked(clean(str(reason))).strip().rstrip(".")[:_LONGEST_REASON]

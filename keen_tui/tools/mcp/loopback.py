@@ -1,4 +1,4 @@
-"""The address on this machine to which a browser comes back from a sign-in."""
+"""The address on this machine to which a browser returns from a sign-in."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ _NOT_MEANT: Final = "This page belongs to a sign-in that isn't running any more.
 
 
 class Loopback:
-    """Waits for the browser. Requests that don't know the state of the sign-in change nothing: any page can
-    send one. Use it as a context; `port` is known inside.
+    """Waits for the browser. It ignores requests without the state of the sign-in, as any page can send one.
+    Use it as a context manager; `port` is known inside.
 
     Args:
-        port: the port to use, 0 for any. Entering raises OSError if another program has it.
+        port: the port to use, 0 for any. Entering raises OSError if another program uses it.
     """
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
         self.state = ""
-        """What the authorization server sends back with its answer; "" before there is one."""
+        """The random text that the authorization server must send back; "" until the sign-in page is
+        known."""
         self._answer: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -59,20 +60,20 @@ class Loopback:
         self._answer.cancel()
 
     async def answer(self) -> Mapping[str, str]:
-        """What the authorization server sent back, by name, once the browser has come."""
+        """Wait for the browser; returns the fields that the authorization server sent back, by name."""
         return await asyncio.shield(self._answer)
 
     def take(self, address: str) -> None:
         """Take the address of the page that the browser came back to, as the user pasted it.
 
         Raises:
-            SessionRefused: it isn't the one that this sign-in waits for. Another one may be taken.
+            SessionRefused: this sign-in waits for another address. Call it again with that one.
         """
         begin = f"{_HOST}:{self.port}{_PATH}"
         written = address.strip()
-        host_on = written.removeprefix("http://")  # some browsers copy an address without it
+        host_on = written.removeprefix("http://")  # some browsers leave this out when they copy an address
         if not host_on.startswith(f"{begin}?"):
-            raise SessionRefused(f"It must begin with http://{begin}.")
+            raise SessionRefused(f"The address must begin with http://{begin}.")
         self._take_query(host_on.partition("?")[2])
 
     def _take_query(self, query: str) -> None:
@@ -80,7 +81,7 @@ class Loopback:
         if not self.state or not secrets.compare_digest(sent.get("state", "").encode(), self.state.encode()):
             raise SessionRefused("That address belongs to another sign-in.")
         if not sent.get("code") and "error" not in sent:
-            raise SessionRefused("That address has no code. Copy all of it.")
+            raise SessionRefused("That address is incomplete. Copy all of it.")
         if not self._answer.done():
             self._answer.set_result(sent)
 
@@ -99,7 +100,7 @@ class Loopback:
                     writer.write(chunk)
                 await writer.drain()
         except (TimeoutError, OSError, ValueError, h11.ProtocolError):
-            pass  # no browser sends that
+            pass  # a browser doesn't send that
         finally:
             writer.close()
             with suppress(OSError):

@@ -1,5 +1,5 @@
-"""The names of what servers offer: their tools for the model, `mcp__server__tool`, and their prompts for the
-person, `mcp:server:prompt`; and their words in one line. Pure."""
+"""Names for the tools of servers, `mcp__server__tool`, and for their prompts, `mcp:server:prompt`; and a
+server's words in one line. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 
 LONGEST: Final = 64
-"""The most characters of a tool's name that all APIs take."""
+"""Characters of the longest tool name that all APIs accept."""
 
 PROMPTS: Final = "mcp:"
-"""How the slash commands of servers' prompts begin."""
+"""The slash commands of prompts begin like this."""
 
 LONGEST_LINE: Final = 200
 """The most characters of a server's words in one line."""
@@ -28,10 +28,10 @@ _MARK_LENGTH: Final = 6
 
 
 def server_parts(names: Iterable[str]) -> dict[str, str]:
-    """The part for each server in the names of its tools, by the server's own name.
+    """The part that stands for each server in the names of its tools, by the server's own name.
 
-    It has no `__`, so that a rule for one server is never about another. Of names that come out the same, the
-    first in order keeps its own.
+    It has no `__`, so a rule for one server never matches another. If two parts would be equal, the later one
+    gets a mark.
     """
     parts: dict[str, str] = {}
     for name in names:
@@ -42,8 +42,8 @@ def server_parts(names: Iterable[str]) -> dict[str, str]:
 
 
 def tool_names(part: str, tools: Iterable[str]) -> dict[str, str]:
-    """The full name of each tool of a server, by its own name. `part` stands for the server. The same tools
-    get the same names, in whatever order they are listed."""
+    """The full name of each tool of a server, by its own name. `part` stands for the server. The order of
+    `tools` doesn't matter."""
     room = LONGEST - len(SERVER_TOOLS) - len(part) - len("__")
     names: dict[str, str] = {}
     for tool in sorted(set(tools)):
@@ -56,7 +56,7 @@ def tool_names(part: str, tools: Iterable[str]) -> dict[str, str]:
 
 def prompt_names(part: str, prompts: Iterable[str]) -> dict[str, str]:
     """The slash command of each prompt of a server, `mcp:server:prompt`, by its own name. `part` stands for
-    the server. No two differ only in capital letters."""
+    the server. No two commands differ only in case."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for prompt in sorted(set(prompts)):
@@ -69,17 +69,17 @@ def prompt_names(part: str, prompts: Iterable[str]) -> dict[str, str]:
 
 
 def told_apart(name: str) -> tuple[str, str]:
-    """The server's part and the tool's part of a full name."""
+    """Split a full name into the server's part and the tool's part."""
     server, _, tool = name.removeprefix(SERVER_TOOLS).partition("__")
     return server, tool
 
 
 def shown_line(text: object) -> str:
-    """The first line of what a server says, short and safe to show."""
+    """The first line of a server's text, short and safe to show."""
     return without_hidden(clean(first_line(str(text).strip())))[0][:LONGEST_LINE]
 
 
 def _marked(part: str, name: str, room: int) -> str:
-    """The part, cut and with a mark that depends on the whole name."""
+    """The part, cut to fit, with a mark computed from the whole name."""
     mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_LENGTH]
     return f"{part[: room - _MARK_LENGTH - 1]}_{mark}"

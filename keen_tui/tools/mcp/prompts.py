@@ -1,4 +1,4 @@
-"""Prompts of a server: what they are called, what they take, and the text that is sent for them."""
+"""Prompts of a server: their commands, their arguments, and the text that is sent for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keen_tui.tools.mcp.results import NewFile, prompt_text
 from keen_tui.tools.mcp.server import ServerConnection
 
 MOST_PROMPTS: Final = 200
-"""The most prompts of a server that are offered."""
+"""Keen offers at most this many prompts of a server."""
 
 
 def server_prompts(part: str, listed: tuple[Mapping[str, Any], ...]) -> tuple[ServerPrompt, ...]:
@@ -43,10 +43,10 @@ def server_prompts(part: str, listed: tuple[Mapping[str, Any], ...]) -> tuple[Se
 
 
 def filled_in(prompt: ServerPrompt, words: str) -> dict[str, str]:
-    """The arguments in the words behind the command: in their order, or as `name=value`.
+    """The arguments of a prompt from the words after the command: in their order, or as `name=value`.
 
     Raises:
-        SessionRefused: one is missing, or there are too many words.
+        SessionRefused: an argument is missing, or there are too many words.
     """
     by_name = {each.name: each for each in prompt.arguments}
     given: dict[str, str] = {}
@@ -76,11 +76,11 @@ async def text_of_prompt(
     new_file: NewFile,
     servers: Collection[str],
 ) -> str:
-    """The text that is sent for the prompt. It names no image, and no resource of one of the `servers`, that
-    `words` don't name, and calls no skill.
+    """The text that is sent for the prompt. It attaches only images, and resources of these `servers`, that
+    `words` name, and it calls no skill.
 
     Raises:
-        SessionRefused: the words don't fit, or the server gives no text.
+        SessionRefused: the words don't fit, or the server returns no text.
     """
     server = connection.server.name
     arguments = filled_in(prompt, words)
@@ -102,8 +102,7 @@ async def text_of_prompt(
 
 
 def _without_names(text: str, words: str, servers: Collection[str]) -> str:
-    """The text without the sign before the images and resources that it names, but for those that the person
-    named."""
+    """The text without the @ before names of images and resources, except those that the user named."""
     own = _attached(words, servers)
     while others := [path for path in _attached(text, servers) if path not in own]:
         shorter = text
@@ -116,6 +115,6 @@ def _without_names(text: str, words: str, servers: Collection[str]) -> str:
 
 
 def _attached(text: str, servers: Collection[str]) -> tuple[str, ...]:
-    """The names in the text that something would be attached for."""
+    """The images and resources that the text would attach."""
     resources = (path for path in named_paths(text) if resource_named(path, servers))
     return (*named_images(text), *resources)

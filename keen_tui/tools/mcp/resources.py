@@ -1,4 +1,4 @@
-"""Resources of servers, which a message names as `@server:uri`: those that are offered, and what is sent."""
+"""Resources of servers, which a message names as `@server:uri`: which are offered, and what is sent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from keen_tui.tools.mcp.results import MOST_IMAGES, NewFile, capped, decoded
 from keen_tui.tools.mcp.server import ServerConnection
 
 MOST_RESOURCES: Final = 2_000
-"""The most resources of a server that are offered."""
+"""Keen offers at most this many resources of a server."""
 
 MOST_SECONDS: Final = 30.0
-"""The longest that a server may take to answer while the user waits: with a list, a resource or a prompt."""
+"""How long a server may take to answer while the user waits for a list, a resource or a prompt."""
 
 _LIST_SECONDS: Final = 60.0
 _MOST_PARTS: Final = 200
@@ -31,7 +31,7 @@ _LONGEST_URI: Final = 1_000
 
 
 class ResourceName(Struct, frozen=True):
-    """A resource as a message names it: the server's own name, and what follows the colon."""
+    """A resource as a message names it: the server's own name, and the text after the colon."""
 
     server: str
     uri: str
@@ -43,14 +43,14 @@ class ResourceName(Struct, frozen=True):
 
 
 class ResourceContent(Struct, frozen=True):
-    """What is sent of a resource, and a sentence for each part that isn't."""
+    """The part of a resource that is sent, and a sentence for each part that isn't."""
 
     resource: AttachedResource
     problems: tuple[str, ...] = ()
 
 
 def resource_named(path: str, servers: Iterable[str]) -> ResourceName | None:
-    """The resource that a name behind an @ stands for; None for a file. Capital letters of the server don't
+    """The resource that a name after an @ means; None for a file. The case of the server's name doesn't
     matter."""
     part, colon, uri = path.partition(":")
     name = next((each for each in servers if each.lower() == part.lower()), None)
@@ -65,7 +65,7 @@ def resources_named(text: str, servers: Iterable[str]) -> tuple[ResourceName, ..
 
 
 def server_resources(listed: Iterable[Mapping[str, Any]]) -> tuple[ServerResource, ...]:
-    """Those of the listed resources that a message can name, in the server's order, each once."""
+    """The listed resources that a message can name, in the server's order, each once."""
     found: dict[str, ServerResource] = {}
     for each in listed:
         uri = str(each.get("uri", ""))
@@ -78,15 +78,15 @@ def server_resources(listed: Iterable[Mapping[str, Any]]) -> tuple[ServerResourc
 
 
 class ResourceLists:
-    """What servers list, asked for when somebody begins to name one. A list holds for a minute, or until
-    `forget`."""
+    """The resources that servers list. Keen asks a server when the user begins to name one, and keeps its
+    list for a minute, or until `forget`."""
 
     def __init__(self) -> None:
         self._asked: dict[str, tuple[float, asyncio.Task[tuple[ServerResource, ...]]]] = {}
 
     async def of(self, connection: ServerConnection) -> tuple[ServerResource, ...]:
-        """The resources of that server; none if it isn't ready or doesn't say. A cancelled caller leaves the
-        question open for the next one."""
+        """The resources of that server; none if it isn't ready or doesn't answer. If the caller is cancelled,
+        the request goes on for the next caller."""
         name, now = connection.server.name, asyncio.get_running_loop().time()
         asked_at, listing = self._asked.get(name, (0.0, None))
         if listing is None or now - asked_at > _LIST_SECONDS:
@@ -95,7 +95,7 @@ class ResourceLists:
         return await asyncio.shield(listing)
 
     def forget(self) -> None:
-        """Ask again next time: a list may have changed."""
+        """Drop all lists, as one may have changed."""
         self._asked.clear()
 
 
@@ -110,10 +110,10 @@ async def _listed(connection: ServerConnection) -> tuple[ServerResource, ...]:
 async def content_of_resource(
     connection: ServerConnection, name: ResourceName, new_file: NewFile, *, takes_images: bool
 ) -> ResourceContent:
-    """Read a resource; waits while its server is starting. The text is bounded like a tool's result.
+    """Read a resource; waits while its server is starting. The text is cut like a tool's result.
 
     Raises:
-        ResourceRefused: the server doesn't give it, or nothing in it can be sent.
+        ResourceRefused: the server doesn't return it, or nothing in it can be sent.
     """
     seconds = min(connection.server.tool_timeout, MOST_SECONDS)
     try:
@@ -164,7 +164,7 @@ class _ContentParts:
         self._takes_images = takes_images
 
     def add(self, content: Mapping[str, Any], *, names_itself: bool) -> None:
-        """Add one content of the result. `names_itself`: its text begins with its own address."""
+        """Add one part of the result. `names_itself`: put its address before its text."""
         head = f"[{shown_line(content.get('uri') or '')}]\n" if names_itself else ""
         if isinstance(text := content.get("text"), str):
             self.bytes += len(text.encode("utf-8", "replace"))
@@ -194,7 +194,7 @@ class _ContentParts:
 
 
 def _can_be_written(uri: str) -> bool:
-    """Whether the address can stand in a message as it is: nothing in it is hidden or ends the name."""
+    """Whether a message can contain the address: it has no hidden characters and no quote."""
     is_plain = uri == clean(uri) == without_hidden(uri)[0]
     return 0 < len(uri) <= _LONGEST_URI and is_plain and '"' not in uri
 

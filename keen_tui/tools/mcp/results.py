@@ -1,5 +1,5 @@
-"""A server's result as text for the model, images, and something for the person. Files are written for what
-no text can hold."""
+"""A server's result: text for the model, text for the user, and images. Data that isn't text is saved to
+files."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from keen_tui.tools.process.captured import CapturedOutput, cleaned
 from keen_tui.tools.process.spooled_output import KeptOutput
 
 NewFile = Callable[[], Path | None]
-"""Names a new file of the session; None: nothing is kept."""
+"""Names a new file of the session; None: nothing is saved."""
 
 MOST_IMAGES: Final = 20
-"""The most images of one result that the model gets."""
+"""The model gets at most this many images of one result."""
 
 _SHOWN: Final = 16_000
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,7 +39,7 @@ _SUFFIXES: Final = {
 
 
 class ServerResult(Struct, frozen=True, kw_only=True):
-    """What a server returned: `text` for the model, `shown` for the person, and its images."""
+    """What a server returned: `text` for the model, `shown` for the user, and images."""
 
     text: str
     shown: str
@@ -48,8 +48,7 @@ class ServerResult(Struct, frozen=True, kw_only=True):
 
 
 def server_result(result: Mapping[str, Any], new_file: NewFile) -> ServerResult:
-    """Read a result of the protocol. Text that is too long is cut, and all of it is written to a file.
-    Blocks."""
+    """Read a result of the protocol. A text that is too long is cut and saved whole to a file. Blocks."""
     parts = _Parts(new_file)
     for block in result.get("content") or ():
         if isinstance(block, Mapping):
@@ -68,7 +67,8 @@ def server_result(result: Mapping[str, Any], new_file: NewFile) -> ServerResult:
 
 
 def capped(text: str, new_file: NewFile) -> str:
-    """The text, or its beginning and its end with the name of a file that has all of it. Blocks."""
+    """The text; if it is too long, its beginning and end, and the name of a file that has all of it.
+    Blocks."""
     captured, kept = CapturedOutput(), KeptOutput(new_file)
     content = text.encode("utf-8", "replace")
     captured.feed(content)
@@ -77,7 +77,7 @@ def capped(text: str, new_file: NewFile) -> str:
 
 
 class _Parts:
-    """The parts of a result so far: texts for the model, texts for the person, images."""
+    """The parts of a result so far: texts for the model, texts for the user, images."""
 
     def __init__(self, new_file: NewFile) -> None:
         self.texts: list[str] = []
@@ -102,7 +102,7 @@ class _Parts:
                 self._say(f"[content of the type {clean(str(other))[:80]}, which can't be shown]")
 
     def add_structured(self, value: object) -> None:
-        """Add the structured result, unless a text of it says the same."""
+        """Add the structured result, unless a text already has it."""
         if isinstance(value, Mapping) and len(value) == 1 and [*value.values()] == self.texts:
             return
         if any(_parsed(text) == value for text in self.texts):
@@ -135,7 +135,7 @@ class _Parts:
             self._add_file(resource.get("blob"), str(resource.get("mimeType", "")), f"resource {uri}")
 
     def _add_file(self, data: object, kind: str, what: str) -> str:
-        """Keep base64 data in a file and say where. Returns its name, "" for none."""
+        """Save base64 data to a file and say where. Returns the file's name; "" if it wasn't saved."""
         content = decoded(data)
         if content is None:
             self._say(f"[{what} that can't be decoded]")
@@ -155,7 +155,7 @@ def prompt_text(result: Mapping[str, Any], new_file: NewFile) -> str:
 
 
 def _usable(content: bytes, name: str) -> Image:
-    """The image; of a damaged PNG what can be shown. Raises ImageRefused."""
+    """The image; the readable part of a damaged PNG. Raises ImageRefused."""
     try:
         return usable_image(content, name)
     except ImageRefused:
@@ -170,7 +170,7 @@ def _link(block: Mapping[str, Any]) -> str:
 
 
 def decoded(data: object) -> bytes | None:
-    """The bytes of base64 data; None if it isn't any."""
+    """The bytes of base64 data; None if it isn't valid."""
     with suppress(binascii.Error, ValueError):
         return base64.b64decode(data, validate=True) if isinstance(data, str) else None
     return None
@@ -187,7 +187,7 @@ def _pretty(value: object) -> str:
 
 
 def _kept(content: bytes, kind: str, new_file: NewFile) -> Path | None:
-    """A new file with that content; None if it can't be kept."""
+    """Write the content to a new file; None if it can't be written."""
     path = new_file()
     if path is None:
         return None
@@ -203,7 +203,7 @@ def _kept(content: bytes, kind: str, new_file: NewFile) -> Path | None:
 
 
 def arguments_shown(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Arguments as lines, `name: value`; long texts below their name."""
+    """Arguments as lines, `name: value`; a text of several lines goes below its name."""
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
         text = cleaned(text)

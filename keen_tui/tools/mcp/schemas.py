@@ -1,4 +1,4 @@
-"""The parameters of a server's tool in a form that every model API takes. Pure."""
+"""The parameters of a server's tool in a form that every model API accepts. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 MOST_BYTES: Final = 50_000
-"""Bytes of the largest schema that is sent."""
+"""Bytes. Larger schemas are refused."""
 
 _DEEPEST: Final = 40
 _CHOICES: Final = ("anyOf", "oneOf", "allOf")
 
 
 class SchemaRefused(ValueError):
-    """A schema that no API takes. The text says why, as the end of a sentence."""
+    """A schema that the APIs wouldn't accept. The text says why, as the end of a sentence."""
 
 
 class UsableSchema(Struct, frozen=True):
@@ -26,11 +26,11 @@ class UsableSchema(Struct, frozen=True):
 
 
 def usable_schema(given: object) -> UsableSchema:
-    """The schema with a type object and properties at its top, and no choice between schemas there, which the
-    APIs refuse.
+    """The schema as an object with properties. At the top it has no choice between schemas, which the APIs
+    refuse.
 
     Raises:
-        SchemaRefused: it isn't one of an object, or it is too large.
+        SchemaRefused: it isn't the schema of an object, or it is too large or too deep.
     """
     if given is None or given is True:
         given = {}
@@ -62,8 +62,8 @@ def usable_schema(given: object) -> UsableSchema:
 
 
 def _with_choices(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties, with those of the schemas that the top would choose between. The server still checks
-    which of them go together."""
+    """The properties, with those of the schemas that the top offers as choices. The server still checks which
+    of them go together."""
     found = dict(properties)
     for name in _CHOICES:
         for choice in schema.get(name) or () if isinstance(schema.get(name), list) else ():
@@ -73,7 +73,7 @@ def _with_choices(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> d
 
 
 def _mended(value: Any) -> Any:
-    """Without lists that lack their items, which some APIs refuse, and booleans in the place of schemas."""
+    """The schema with what some APIs refuse repaired: lists without items, booleans in place of schemas."""
     if isinstance(value, list):
         return [_mended(each) for each in value]
     if not isinstance(value, Mapping):

@@ -1,5 +1,5 @@
-"""An open connection to a server, by the official SDK. Imported in a thread once a server is configured: the
-SDK takes a second to import."""
+"""An open connection to a server, through the official SDK. Imported in a thread when the first server
+starts: importing the SDK takes a second."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from keen_tui.tools.sandbox.probe import SandboxFinder
 _MOST_PAGES: Final = 50
 _CONNECT_SECONDS: Final = 30.0
 _PAUSES: Final = (1.0, 5.0, 30.0, 120.0)
-"""Seconds before listening for changes again: after the first break, the second, ... and all later ones."""
+"""Seconds to wait before listening for changes again, after the first break, the second, and so on."""
 _TERMINATED: Final = "Session terminated"
-"""What the SDK says if a server doesn't know the session any more, for example because it was restarted."""
+"""The SDK's error if the server has forgotten the session, for example because it was restarted."""
 
 
 class SdkLink:
-    """A connection. All results are plain JSON values. Methods raise ServerFailed with the end of a sentence,
-    ServerGone if the connection has ended."""
+    """An open connection. All results are plain JSON values. Methods raise ServerFailed with the end of a
+    sentence, and ServerGone if the connection has ended."""
 
     def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
@@ -53,7 +53,7 @@ class SdkLink:
 
     @property
     def identity(self) -> ServerIdentity:
-        """What the server says that it is."""
+        """What the server says about itself."""
         info, offers = self._client.server_info, self._client.server_capabilities
         return ServerIdentity(
             name=info.name if info else "",
@@ -84,7 +84,7 @@ class SdkLink:
         )
 
     async def call(self, tool: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> dict[str, Any]:
-        """The result of a tool. Cancelling tells the server."""
+        """Call a tool; returns its result. If this is cancelled, the server is told."""
 
         async def hear(progress: float, total: float | None, message: str | None) -> None:
             on_progress(progress, total, message or "")
@@ -104,9 +104,9 @@ class SdkLink:
             return _plain(await self._client.read_resource(uri))
 
     async def changes(self, tell: Callable[[], None]) -> None:
-        """Listen for changes of the lists as servers of 2026-07-28 announce them, until cancelled. If the
-        stream of changes breaks, listen again: nothing is replayed, so every list may have changed meanwhile.
-        Returns at once for older servers, which send notifications, and for those that offer no such stream.
+        """Listen for changed lists in the stream of servers of 2026-07-28, until cancelled. If the stream
+        breaks, listen again; nothing is replayed, so every list may have changed meanwhile. Returns at once
+        for older servers, which send notifications, and for servers without such a stream.
         """
         clock, pauses, was_open = asyncio.get_running_loop().time, iter(_PAUSES), False
         while True:
@@ -149,7 +149,7 @@ async def open_link(
     """Connect to the server. Leave the context in the task that entered it.
 
     Raises:
-        ServerFailed: that failed; the text is the end of a sentence. SignInNeeded: the server wants a
+        ServerFailed: it failed; the text is the end of a sentence. SignInNeeded: the server wants a
             sign-in.
     """
     refusals: list[int] = []
@@ -279,7 +279,7 @@ def _reversed(pair: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 async def _lines(stream: asyncio.StreamReader, ears: Ears) -> AsyncIterator[bytes]:
-    """The lines of the stream. One that is too long ends them."""
+    """The lines of the stream, up to the first one that is too long."""
     while True:
         try:
             line = await stream.readline()
@@ -292,7 +292,7 @@ async def _lines(stream: asyncio.StreamReader, ears: Ears) -> AsyncIterator[byte
             return
         if line.strip():
             yield line
-        await asyncio.sleep(0)  # a line that is there already is read without a pause
+        await asyncio.sleep(0)  # readline doesn't pause for a line that has already arrived
 
 
 async def _why_ended(process: asyncio.subprocess.Process) -> str:
@@ -315,7 +315,7 @@ async def _http(
         if response.status_code == httpx2.codes.UNAUTHORIZED and not signs_in:
             refusals.append(response.status_code)
 
-    # A server may hold a stream open for as long as it likes: the limits of start and call end the wait.
+    # A server may keep a stream open: the time limits of the start and of each call end the wait.
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=None)
     signs_in = await auth(server) if auth else None
 
@@ -341,8 +341,8 @@ async def _http(
 
 
 async def _answers(server: McpServer) -> bool:
-    """Whether the address of a server answers at all. The SDK ends the connection with the first request that
-    can't reach it, so none is sent just to listen."""
+    """Whether a server's address answers at all. Asked outside the SDK, which ends the connection with the
+    first request that can't reach the server."""
     if server.transport == "stdio":
         return True
     try:
@@ -355,7 +355,7 @@ async def _answers(server: McpServer) -> bool:
 
 @contextmanager
 def _told_errors() -> Iterator[None]:
-    """Inside, the SDK's errors become ours."""
+    """Turn errors of the SDK into Keen's errors."""
     try:
         yield
     except Exception as error:

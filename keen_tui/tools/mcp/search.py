@@ -1,4 +1,5 @@
-"""One tool that stands in for all tools of servers where their descriptions would take too much room."""
+"""The tool `mcp_search`, which replaces the tools of servers if their descriptions would take too much
+room."""
 
 from __future__ import annotations
 
@@ -18,10 +19,10 @@ from keen_tui.tools.mcp.server_tool import ServerTool
 NAME: Final = "mcp_search"
 
 MOST_SHARE: Final = 0.10
-"""The share of the context window that the descriptions of all tools of servers may take."""
+"""The share of the context window that the descriptions of all servers' tools may take."""
 
 MOST_FOUND: Final = 8
-"""The most tools that one search returns."""
+"""One search returns at most this many tools."""
 
 _MOST_LISTED: Final = 100
 _SMALL: Final = frozenset(("a", "an", "and", "for", "in", "of", "on", "or", "the", "this", "to", "with"))
@@ -30,11 +31,11 @@ _NAMES = re.compile(rf"\b{SERVER_TOOLS}[a-zA-Z0-9_-]+")
 
 
 class ToolSearch:
-    """Finds tools by words. What it finds is offered from then on.
+    """Finds tools by words. The tools that it finds are offered from then on.
 
     Args:
-        tools: all tools of servers, by name; their servers are named in the description.
-        found: called with the names that were found.
+        tools: all tools of servers, by name.
+        found: called with the names of the tools that a search found.
     """
 
     only_reads = False
@@ -49,7 +50,7 @@ class ToolSearch:
         self.spec = ToolSpec(
             name=NAME,
             description=(
-                f"Find tools of the MCP servers: {servers}. They are too many to be listed here. Returns the "
+                f"Find tools of the MCP servers: {servers}. There are too many to list here. Returns the "
                 f"best {MOST_FOUND} with their parameters; from the next step on you can call them by name. "
                 "Search once for each thing that you need, with words for what the tool should do."
             ),
@@ -84,7 +85,7 @@ class ToolSearch:
             names = sorted(self._tools)
             more = f"\n[and {len(names) - _MOST_LISTED} more]" if len(names) > _MOST_LISTED else ""
             listed = "\n".join(names[:_MOST_LISTED])
-            return ToolResult(text=f"No tool fits. There are:\n{listed}{more}", summary="nothing found")
+            return ToolResult(text=f"No tool fits. All tools:\n{listed}{more}", summary="nothing found")
         self._found([tool.spec.name for tool in tools])
         texts = (
             f"{tool.spec.name}: {tool.spec.description}\nparameters: {json.dumps(tool.spec.parameters)}"
@@ -94,7 +95,8 @@ class ToolSearch:
 
 
 def best(query: str, tools: Iterable[ServerTool]) -> list[ServerTool]:
-    """The tools that fit the query best, at most MOST_FOUND; the same ones for the same words."""
+    """The tools that fit the query best, best first, at most MOST_FOUND. The same words find the same
+    tools."""
     named = {name.lower() for name in _NAMES.findall(query)}
     words = set(_WORD.findall(query.lower())) - _SMALL
     scored = [(_score(tool, words, named), tool.spec.name, tool) for tool in tools]
@@ -112,5 +114,5 @@ def _score(tool: ServerTool, words: set[str], named: set[str]) -> int:
 
 
 def names_in(text: str) -> list[str]:
-    """The full names of tools that a result of a search mentions."""
+    """The full names of tools in the text."""
     return _NAMES.findall(text)

@@ -1,4 +1,4 @@
-"""One server from its start to its end: connecting, starting again once after it died, and its tools."""
+"""One server from its start to its end: the connection, one restart if the server dies, and its lists."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 NOT_INSTALLED: Final = "the package mcp isn't installed: install Keen with its extra mcp"
 
 MOST_TOOLS: Final = 500
-"""The most tools of a server that are used."""
+"""Keen uses at most this many tools of a server."""
 
 _STOP_SECONDS: Final = 5.0
 _END_SECONDS: Final = 1.0
@@ -40,7 +40,7 @@ _Answer = TypeVar("_Answer")
 
 
 class ServerNeeds(Struct, frozen=True, kw_only=True):
-    """What servers need of the program: the workspace, the sandbox, and what signs requests."""
+    """What servers need from the program: the workspace, the sandbox, and what signs requests."""
 
     root: Path
     sandbox: SandboxFinder
@@ -48,16 +48,16 @@ class ServerNeeds(Struct, frozen=True, kw_only=True):
 
 
 class ServerCall(Struct, frozen=True, eq=False):
-    """A call that runs: `asking` takes the server's questions, `hears` its log messages. The protocol doesn't
-    say to which call they belong; the newest gets them."""
+    """A running call: `asking` takes the server's questions, `hears` its log messages. The protocol doesn't
+    say which call they belong to, so the newest call gets them."""
 
     asking: Asking
     hears: Callable[[str], None]
 
 
 class ServerConnection:
-    """A server and the connection to it. `changed` is called when its state or its lists have changed, `tell`
-    with a sentence for the user."""
+    """A server and the connection to it. It calls `changed` when its state or its lists have changed, and
+    `tell` with a sentence for the user."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ServerConnection:
         self.tools: tuple[Mapping[str, Any], ...] = ()
         self.prompts: tuple[Mapping[str, Any], ...] = ()
         self.calls: list[ServerCall] = []
-        """The calls that run, the newest last."""
+        """The running calls, newest last."""
         self._around = around
         self._changed = changed
         self._tell = tell
@@ -89,7 +89,7 @@ class ServerConnection:
         self._is_listing = False
 
     def start(self) -> None:
-        """Start it in the background, unless it runs."""
+        """Start it in the background, unless it is running."""
         if self._task and not self._task.done():
             return
         self._set("starting")
@@ -114,37 +114,37 @@ class ServerConnection:
         self.start()
 
     async def settled(self) -> None:
-        """Wait until it isn't starting any more."""
+        """Wait until the start has succeeded or failed."""
         await self._settled.wait()
 
     async def call(self, tool: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> dict[str, Any]:
-        """The result of a tool; waits while the server is starting.
+        """Call a tool; returns its result. Waits while the server is starting.
 
         Raises:
-            ServerFailed: the end of a sentence. ServerGone: it died while the call ran.
+            ServerFailed: it failed; the text is the end of a sentence. ServerGone: the server died meanwhile.
         """
         return await self._asked(lambda link: link.call(tool, arguments, on_progress))
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
-        """A prompt with its arguments filled in; waits while the server is starting. Raises as `call`."""
+        """A prompt with its arguments filled in. Waits and raises like `call`."""
         return await self._asked(lambda link: link.prompt(name, arguments))
 
     async def resources(self) -> list[dict[str, Any]]:
-        """All resources that it lists now; waits while the server is starting. Raises as `call`."""
+        """All resources that the server lists now. Waits and raises like `call`."""
         return await self._asked(lambda link: link.resources())
 
     @property
     def may_list_resources(self) -> bool:
-        """Whether it has resources, or is starting so that nobody knows yet."""
+        """Whether it has resources, or may have some as it is still starting."""
         has_some = self.identity is not None and self.identity.has_resources
         return self.state == "starting" or (self.state == "ready" and has_some)
 
     async def resource(self, uri: str) -> dict[str, Any]:
-        """The content of a resource; waits while the server is starting. Raises as `call`."""
+        """The content of a resource. Waits and raises like `call`."""
         return await self._asked(lambda link: link.resource(uri))
 
     async def link(self) -> ServerLink:
-        """The open connection; waits while the server is starting. Raises ServerFailed."""
+        """The open connection. Waits while the server is starting. Raises ServerFailed."""
         await self._settled.wait()
         if self._link is None:
             is_closed = "the user has to sign in first" if self.state == "sign-in" else f"it is {self.state}"
@@ -161,7 +161,7 @@ class ServerConnection:
             raise
 
     def is_on(self, signals: object) -> bool:
-        """Whether these are the signals of the newest connection."""
+        """Whether `signals` belong to the newest connection."""
         return signals is self._signals
 
     # The task that keeps the connection.
@@ -188,7 +188,7 @@ class ServerConnection:
                 was_ready = self._has_been_ready
                 self._why_gone = self._why_gone or str(error)
             except TimeoutError:
-                self._why_gone = f"it didn't get ready in {self.server.startup_timeout:g} seconds"
+                self._why_gone = f"it wasn't ready after {self.server.startup_timeout:g} seconds"
             except Exception as error:
                 log.error("MCP server %s", self.server.name, exc_info=error)
                 self._why_gone = f"{type(error).__name__}: {error}"
@@ -197,7 +197,7 @@ class ServerConnection:
             if was_ready and self._restarts_left:
                 self._restarts_left -= 1
                 self._set("starting", self._why_gone)
-                words = "stopped working and is started again"
+                words = "stopped working and is being restarted"
                 self._tell(clean(f"The MCP server {self.server.name} {words}: {self._why_gone}."))
                 continue
             ended = "stopped working again and stays off" if was_ready else "can't be used"
@@ -206,8 +206,8 @@ class ServerConnection:
             return
 
     async def _serve(self) -> None:
-        """Connect and stay connected until it is stopped, or until the server dies, for the reason
-        `_why_gone`."""
+        """Connect, and stay connected until `stop` or until the server dies; `_why_gone` is the reason
+        then."""
         self._signals, self._why_gone = asyncio.Queue(), ""
         self._has_been_ready = self._knows_why = False
         await asyncio.to_thread(_require_unchanged, self.server, self._around.root)
@@ -237,11 +237,11 @@ class ServerConnection:
                 break
             await self._list_again(link)
         if signal == "gone" and self.server.transport == "stdio" and not self._knows_why:
-            with suppress(TimeoutError):  # its program is ending, too, and says more
+            with suppress(TimeoutError):  # the program's own end gives a better reason
                 await asyncio.wait_for(self._signals.get(), _END_SECONDS)
 
     async def _list_again(self, link: ServerLink) -> None:
-        """List what has changed. The pause is for servers that report changes without end."""
+        """Ask for the lists again. The pause slows down servers that report changes all the time."""
         self._is_listing = True
         try:
             with suppress(ServerFailed, TimeoutError):
@@ -264,13 +264,12 @@ class ServerConnection:
         self._signals.put_nowait("lists")
 
     def note_end(self, reason: str) -> None:
-        """The program of the server ended."""
+        """The server's program ended."""
         last = f" ({self.log.last})" if self.log.last else ""
         self._note_gone(f"{reason}{last}", is_better=True)
 
     def _note_gone(self, reason: str, *, is_better: bool = False) -> None:
-        """The connection is gone, so nothing uses it any more. `is_better`: this reason says more than
-        others."""
+        """Drop the connection, which is gone. `is_better`: this reason replaces an earlier one."""
         if is_better or not self._why_gone:
             self._why_gone = reason
         self._knows_why |= is_better
@@ -289,7 +288,7 @@ class ServerConnection:
 
 
 class _Hearing:
-    """The ears of one connection, which has its own signals."""
+    """The `Ears` of one connection, with the signals of that connection."""
 
     def __init__(self, connection: ServerConnection, signals: asyncio.Queue[_Signal]) -> None:
         self._connection = connection
@@ -312,21 +311,22 @@ class _Hearing:
             return {"action": "decline"}
         *others, newest = self._connection.calls
         with ExitStack() as waiting:
-            for call in others:  # the server may need the answer for them, too
+            for call in others:  # the server may need the answer for these calls, too
                 waiting.enter_context(call.asking.limit.standing())
             return await newest.asking.ask(asked)
 
 
 def _require_unchanged(server: McpServer, folder: Path) -> None:
-    """Raises ServerFailed for a project's server whose script isn't the one that the user agreed to: the
-    model may have changed it, and it would run outside the sandbox."""
+    """Raises ServerFailed if a script of a project's server has changed since the user agreed: the model may
+    have changed it, and it would run outside the sandbox."""
     if changed := changed_script(server, folder):
         name = clean(os.path.relpath(changed, folder))
         raise ServerFailed(f"{name} has changed since you agreed to it. Keen asks again at its next start")
 
 
 def _sdk() -> Any:
-    """What opens connections. Imports the SDK, which takes a second. Raises ServerFailed without it."""
+    """The function that opens connections. Imports the SDK, which takes a second. Raises ServerFailed if the
+    SDK isn't installed."""
     try:
         return importlib.import_module("keen_tui.tools.mcp.sdk_link").open_link
     except ModuleNotFoundError as error:

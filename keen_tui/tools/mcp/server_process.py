@@ -1,5 +1,5 @@
-"""Runs the program of a server: with an allow-list of the environment, watched like a command, and ended with
-everything that it started."""
+"""Runs a server's program with the allowed part of the environment, watches it like a command, and ends it
+with everything that it started."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_MESSAGE: Final = 16_000_000
 """Bytes of the longest line that a server may write."""
 
 END_GRACE: Final = 0.5
-"""Seconds that a server has to end after its input was closed."""
+"""Seconds in which a server must end after its input is closed."""
 
 TERM_GRACE: Final = 0.5
 """Seconds between SIGTERM and SIGKILL."""
@@ -38,7 +38,7 @@ _LOOK: Final = 0.02
 async def server_process(
     server: McpServer, root: Path, sandbox: SandboxFinder, environ: Mapping[str, str]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The running program of the server. At the end its input is closed, and what is left of it is killed.
+    """The running program of the server. On leaving, its input is closed, and what still runs is killed.
 
     Raises:
         ServerFailed: it can't be started; the text says why.
@@ -48,7 +48,9 @@ async def server_process(
     argv = (_program(server.command, folder, given), *server.args)
     async with await _launching(argv, given, server, sandbox) as launch:
         if launch.confine:
-            raise ServerFailed("the sandbox here holds commands only; use bubblewrap, or set sandbox = false")
+            raise ServerFailed(
+                "the sandbox here can only run commands; install bubblewrap, or set sandbox = false"
+            )
         mark = secrets.token_hex(8)
         watching = guard().command(mark, " ".join((server.command, *server.args)))
         async with in_thread(watching) as watched:
@@ -87,7 +89,9 @@ async def _launching(
         return nullcontext(Launch(argv=argv, environ=environ))
     found = await finder.found()
     if found.sandbox is None:
-        raise ServerFailed(f"it runs in a sandbox only, and {found.reason or 'the sandbox is turned off'}")
+        raise ServerFailed(
+            f"its settings require the sandbox, and {found.reason or 'the sandbox is turned off'}"
+        )
     return in_thread(found.sandbox.wrap(argv, environ))
 
 
@@ -120,7 +124,7 @@ async def _to_the_end(process: asyncio.subprocess.Process, mark: str, *, wrapped
 
 
 async def _ended(process: asyncio.subprocess.Process, mark: str, *, wrapped: bool) -> None:
-    """Close its input, and kill it if that isn't enough, with all that it started."""
+    """Close its input; if that isn't enough, kill it with everything that it started."""
     drained = asyncio.gather(_drain(process.stdout), _drain(process.stderr), return_exceptions=True)
     if process.stdin:
         process.stdin.close()
@@ -140,14 +144,14 @@ async def _ended(process: asyncio.subprocess.Process, mark: str, *, wrapped: boo
 
 
 async def _drain(stream: asyncio.StreamReader | None) -> None:
-    """Read what is left, so that a program that is writing can end."""
+    """Read the rest, so that a program that is still writing can end."""
     with suppress(OSError, RuntimeError, ValueError):
         while stream and await stream.read(65_536):
             pass
 
 
 async def _gone_within(process: asyncio.subprocess.Process, seconds: float) -> bool:
-    """Whether it ends in that time. Its pipes may be held by others for longer, so they aren't waited for."""
+    """Whether it ends in that time. Doesn't wait for its pipes, which other processes may hold longer."""
     for _ in range(round(seconds / _LOOK)):
         if process.returncode is not None:
             return True

@@ -29,11 +29,11 @@ _MOST_ARGUMENT_BYTES: Final = 4_000_000
 
 
 class ServerTool:
-    """Calls one tool of a server. `name` is the full name for the model, `described` what the server says of
-    the tool.
+    """Calls one tool of a server. `name` is the full name for the model, `described` the server's description
+    of the tool.
 
     Raises:
-        SchemaRefused: no API takes its parameters.
+        SchemaRefused: the APIs wouldn't accept its parameters.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ServerTool:
         self.tool = str(described["name"])
         self.server = connection.server.name
         self.bytes = len(self.spec.name + self.spec.description) + len(json.dumps(self.spec.parameters))
-        """Bytes of its description in a request."""
+        """About how many bytes the tool takes in a request."""
         self._connection = connection
         self._new_file = new_file
         hints = described.get("annotations")
@@ -55,7 +55,7 @@ class ServerTool:
 
     @property
     def only_reads(self) -> bool:
-        """Whether the server says so. Nobody checks it."""
+        """Whether the server says so. Nothing checks it."""
         return self._hints.get("readOnlyHint") is True
 
     def target(self, arguments: Mapping[str, Any]) -> str:
@@ -92,7 +92,7 @@ class ServerTool:
         live = LiveOutput(CapturedOutput(), on_output)
 
         def tell(text: str) -> None:
-            if call in connection.calls:  # what comes later belongs to no call
+            if call in connection.calls:  # a late message belongs to no call
                 live.feed(f"{clean(text)}\n".encode("utf-8", "replace"))
 
         def progress(done: float, total: float | None, message: str) -> None:
@@ -152,7 +152,7 @@ def _note(asking: Asking) -> str:
 
 
 def _description(described: Mapping[str, Any], server: str) -> str:
-    """What the server says of the tool, for the model."""
+    """The server's description of the tool, for the model."""
     said = str(described.get("description") or described.get("title") or "")
     words = clean(said, newlines=True, tabs=True).strip()
     return cut(words, _LONGEST_DESCRIPTION) or f"A tool of the MCP server {server}."

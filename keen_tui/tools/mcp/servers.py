@@ -32,21 +32,21 @@ from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.server_tool import ServerTool
 
 FIRST_WAIT: Final = 2.0
-"""Seconds for which a person's first turn waits for servers that are starting."""
+"""Seconds that the first turn waits for servers that are starting, if a user is there."""
 
 FIRST_WAIT_ALONE: Final = 10.0
-"""The same where nobody is there: a single turn has no later one that the tools could join."""
+"""The same if nobody is there: a single turn has no later turn that the tools could join."""
 
 _UNTOLD: Final = 0.3
-"""Seconds of the wait that nobody is told of."""
+"""Seconds to wait before the user is told about the wait."""
 
 
 class SessionServers:
     """The servers of a session.
 
-    Their tools change between turns only, so that a prompt cache matches; the tools of a server that becomes
-    ready while a turn runs join that turn. `attended`: a person is there; `changed` is called when a state
-    has changed, `tell` with a sentence for the user. The session sets all three.
+    Their tools change between turns only, so that prompt caches keep working; but the tools of a server that
+    becomes ready while a turn runs join that turn. `attended`: a user is there. `changed` is called when a
+    server's state has changed, `tell` with a sentence for the user. The session sets all three.
     """
 
     def __init__(self, servers: Sequence[McpServer], around: ServerNeeds, new_file: NewFile) -> None:
@@ -63,11 +63,11 @@ class SessionServers:
         self._parts = server_parts(self._connections)
         self._resources = ResourceLists()
         self.instructions = ""
-        """What the ready servers say of themselves, for the system prompt. It changes with the tools only."""
+        """The instructions of the ready servers, for the system prompt. They change only with the tools."""
         self._offered: dict[str, dict[str, ServerTool]] = {}
         self._all: dict[str, ServerTool] = {}
         self._found: dict[str, None] = {}
-        """The tools that searches have found, first found first."""
+        """The tools that searches have found, in that order."""
         self._search: ToolSearch | None = None
         self._most_bytes: float = 0
         self._told: set[str] = set()
@@ -76,21 +76,21 @@ class SessionServers:
 
     @property
     def tools(self) -> Mapping[str, ServerTool]:
-        """All tools of servers, by name: server by server in the order of the settings, those of each by
-        name."""
+        """All tools of servers, by name: server by server in the order of the settings, each server's sorted
+        by name."""
         return self._all
 
     @property
     def offered(self) -> tuple[ToolSpec, ...]:
-        """The tools that the model gets now: all of them, or where they would take too much of the context
-        window, a search and what it has found so far."""
+        """The tools that the model gets now: all of them, or if they would take too much of the context
+        window, a search and the tools that it has found so far."""
         if self._search is None:
             return tuple(tool.spec for tool in self._all.values())
         found = (self._all[name].spec for name in self._found if name in self._all)
         return (self._search.spec, *found)
 
     def tool(self, name: str) -> Tool | None:
-        """The tool of that name, also one that the model doesn't get now; None if there is none."""
+        """The tool of that name, even if the model doesn't get it now; None if there is none."""
         if self._search and name == SEARCH:
             return self._search
         return self._all.get(name)
@@ -108,14 +108,15 @@ class SessionServers:
         window_bytes: float = 0,
         calls: Iterable[tuple[ToolCall, ToolResult]] = (),
     ) -> None:
-        """Take over the servers' lists of tools for a turn. The first one waits a little for servers that are
-        starting.
+        """Take the servers' current lists of tools for a turn. The first turn waits a little for servers that
+        are starting.
 
         Args:
-            waits: called with their names, and for how many seconds.
-            window_bytes: about what the model takes. If the descriptions of all tools have more than a tenth,
-                a search stands in for them; 0: never.
-            calls: those of the turns that it continues: tools that they have found are offered again.
+            waits: called with the names of these servers and the seconds to wait.
+            window_bytes: the model's context window, about. If the descriptions of all tools take more than a
+                tenth of it, a search replaces them; 0: never.
+            calls: the calls of the turns that this one continues: tools that they found or called are offered
+                again.
         """
         self.start()
         self._most_bytes = window_bytes * MOST_SHARE
@@ -140,11 +141,11 @@ class SessionServers:
         return resources_named(text, self._connections)
 
     def names_resource(self, path: str) -> bool:
-        """Whether a name behind an @ stands for a resource of these servers, and not for a file."""
+        """Whether a name after an @ means a resource of these servers, not a file."""
         return resource_named(path, self._connections) is not None
 
     async def resource(self, name: ResourceName, *, takes_images: bool) -> ResourceContent:
-        """Read a resource. Waits while its server is starting. Raises ResourceRefused with a sentence."""
+        """Read a resource; waits while its server is starting. Raises ResourceRefused with a sentence."""
         self.start()
         connection = self._connections[name.server]
         return await content_of_resource(connection, name, self._new_file, takes_images=takes_images)
@@ -156,7 +157,7 @@ class SessionServers:
     # For front ends.
 
     def reports(self) -> tuple[ServerReport, ...]:
-        """What is known of each server."""
+        """A report about each server."""
         return tuple(self._report(each) for each in self._connections.values())
 
     async def restart(self, name: str) -> None:
@@ -172,11 +173,11 @@ class SessionServers:
         return tuple(prompt for each in self._connections.values() for prompt in self._prompts_of(each))
 
     async def prompt(self, command: str, words: str) -> str:
-        """The text that is sent for the command of a prompt, given without the slash. Waits while that server
-        is starting.
+        """The text that is sent for a prompt's command, which has no slash here. Waits while that server is
+        starting.
 
         Raises:
-            SessionRefused: there is no such prompt, or its server gives no text for these words.
+            SessionRefused: there is no such prompt, or its server returns no text for these words.
         """
         self.start()
         asked = command.lower()
@@ -199,15 +200,15 @@ class SessionServers:
 
     @property
     def with_resources(self) -> tuple[str, ...]:
-        """The names of the servers that have resources, and of those that are starting."""
+        """The names of the servers that have resources or are still starting."""
         return tuple(name for name, each in self._connections.items() if each.may_list_resources)
 
     async def resources(self, name: str) -> tuple[ServerResource, ...]:
-        """The resources that a server lists; waits while it is starting. None if it isn't running."""
+        """The resources that a server lists; waits while it is starting. () if it isn't running."""
         return await self._resources.of(self._connections[name]) if name in self.with_resources else ()
 
     def connection(self, name: str) -> ServerConnection | None:
-        """The server of that name."""
+        """The server of that name; None if there is none."""
         return self._connections.get(name)
 
     # Inside.
@@ -225,7 +226,7 @@ class SessionServers:
                 task.cancel()
 
     def _note_change(self) -> None:
-        """A server that hasn't offered anything yet offers its tools at once."""
+        """Offer the tools of a server at once if it hasn't offered any yet."""
         late = [
             (name, each)
             for name, each in self._connections.items()
@@ -236,7 +237,7 @@ class SessionServers:
         if late:
             self._collect()
         if any(self._offered[name] for name, _ in late) and not self._search:
-            self.instructions = self._said()  # the change of the tools costs the prompt cache already
+            self.instructions = self._said()  # the new tools cost the prompt cache anyway
         self._resources.forget()
         self.changed()
 
@@ -246,7 +247,7 @@ class SessionServers:
             found.update(self._offered.get(name, {}))
         self._all = found
         is_much = 0 < self._most_bytes < sum(tool.bytes for tool in found.values())
-        if is_much or self._search:  # it stays: to change back would cost a whole prompt cache
+        if is_much or self._search:  # once on, it stays: going back would cost the prompt cache
             self._search = ToolSearch(found, self._note_found)
 
     def _said(self) -> str:
@@ -254,7 +255,7 @@ class SessionServers:
         return server_instructions({name: who.instructions for name, who in ready if who})
 
     def forget_found(self) -> None:
-        """Forget what searches have found: another session begins."""
+        """Forget what searches have found, as another session begins."""
         self._found.clear()
 
     def _note_found(self, names: Sequence[str]) -> None:
@@ -310,6 +311,6 @@ class SessionServers:
 
 
 def is_used(server: McpServer, tool: str) -> bool:
-    """Whether the settings of the server let the model have that tool."""
+    """Whether the server's settings let the model use that tool."""
     is_enabled = not server.enabled_tools or tool in server.enabled_tools
     return is_enabled and tool not in server.disabled_tools

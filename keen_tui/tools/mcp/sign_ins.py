@@ -1,7 +1,7 @@
-"""Sign-ins to MCP servers, as they are kept: tokens, the registration at the authorization server, and where
-tokens are renewed.
+"""Stores sign-ins to MCP servers: tokens, the registration at the authorization server, and where to renew
+tokens.
 
-They belong to an address, not to a name: another server that gets the name doesn't get the tokens.
+A sign-in belongs to an address, not to a name: another server of the same name doesn't get the tokens.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _SIGNING: Final = "keen_tui.tools.mcp.signing"
 
 class SignIn(Struct, frozen=True, kw_only=True):
     """A sign-in. `tokens`, `client`, `metadata` and `resource` are JSON objects of the protocol: the reply of
-    the token endpoint, this program's registration, and what the authorization server and the MCP server say
-    of themselves. `expires_at` is seconds since 1970, None: unknown. `wanted_scope` is what the server asked
-    for since."""
+    the token endpoint, this program's registration, and the metadata of the authorization server and the
+    MCP server. `expires_at` is seconds since 1970; None: unknown. `wanted_scope` has the scopes that the
+    server has asked for since."""
 
     tokens: dict[str, Any]
     client: dict[str, Any]
@@ -60,7 +60,8 @@ class SignIns:
         )
 
     def get(self, url: str, *, anew: bool = False) -> SignIn | None:
-        """The sign-in to that address, None: there is none. `anew`: another program may have changed it."""
+        """The sign-in to that address; None: there is none. `anew`: read it again, as another program may
+        have changed it."""
         kept = self._store.get(_name(url), anew=anew)
         if kept is None:
             return None
@@ -72,7 +73,7 @@ class SignIns:
         return sign_in
 
     def put(self, url: str, sign_in: SignIn) -> str:
-        """Keep a sign-in; gives where it is now, in words."""
+        """Save a sign-in; returns in words where it is kept."""
         _keep_secrets(sign_in)
         return self._store.put(_name(url), msgspec.json.encode(sign_in).decode())
 
@@ -81,12 +82,12 @@ class SignIns:
         return self._store.forget(_name(url))
 
     def lock(self) -> BaseFileLock:
-        """What keeps other programs from renewing tokens at the same time."""
+        """The lock that keeps other programs from renewing tokens at the same time."""
         return self._store.lock()
 
     async def auth(self, server: McpServer) -> httpx2.Auth | None:
-        """What signs requests to the server with the tokens of its sign-in, and renews them; it never asks a
-        person. None: nobody has signed in, or the server's own headers do that.
+        """What signs requests to the server with the sign-in's tokens and renews them; never asks the user.
+        None: nobody has signed in, or the server's headers have an Authorization of their own.
 
         Raises:
             ServerFailed: the sign-in can't be read; the text is the end of a sentence.
@@ -109,7 +110,7 @@ def _name(url: str) -> str:
 
 
 def _keep_secrets(sign_in: SignIn) -> None:
-    """From now on, texts that are kept or shown have none of them."""
+    """From now on these secrets are masked in saved and shown texts."""
     for values in (sign_in.tokens, sign_in.client):
         for name, value in values.items():
             if name.endswith(("_token", "_secret")) and isinstance(value, str):

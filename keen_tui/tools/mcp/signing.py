@@ -1,7 +1,7 @@
 """Requests to an MCP server, signed with the tokens of a sign-in. Imported in a thread: it needs the SDK.
 
-The SDK's own flow would ask a person when tokens have ended, and holds a lock while a request waits for its
-reply, so that a call couldn't be cancelled meanwhile. So it is used only to renew tokens.
+The SDK's own flow would ask the user when the tokens have expired. It also holds a lock while a request waits
+for its reply, so a call couldn't be cancelled meanwhile. So it is used only to renew tokens.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
 
 PROTOCOL: Final = "2025-11-25"
-"""The version of the protocol that requests for tokens name."""
+"""The version of the protocol in requests for tokens."""
 
 _MARGIN: Final = 30.0
-"""Seconds before their end in which tokens are renewed."""
+"""Tokens are renewed this many seconds before they expire."""
 _RENEWAL_SECONDS: Final = 30.0
 _LONG_AGO: Final = 1.0
 
 
 class TokenStorage:
-    """Where the SDK's provider finds a sign-in and puts a new one, in memory."""
+    """Holds a sign-in in memory for the SDK's provider, which reads it and stores a new one here."""
 
     def __init__(self, sign_in: SignIn | None) -> None:
         self.tokens = OAuthToken.model_validate(sign_in.tokens) if sign_in and sign_in.tokens else None
@@ -59,10 +59,11 @@ class TokenStorage:
 
 
 class SignedRequests(httpx2.Auth):
-    """Signs requests to one server, and renews the tokens when they end or the server refuses them. Several
-    programs may use the same sign-in: one of them renews it, the others take what that one got.
+    """Signs requests to one server, and renews the tokens when they expire or the server refuses them.
+    Several programs may use the same sign-in: one renews it, the others use the result.
 
-    Requests raise SignInNeeded if a person has to sign in again, ServerFailed if that can't be known now.
+    Requests raise SignInNeeded if the user has to sign in again, and ServerFailed if the tokens can't be
+    renewed now.
     """
 
     def __init__(self, server: McpServer, sign_ins: SignIns, sign_in: SignIn) -> None:
@@ -75,7 +76,7 @@ class SignedRequests(httpx2.Auth):
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Sign a request; once more if the tokens weren't accepted."""
+        """Sign a request; renew the tokens and sign it again if the server refuses them."""
         used = self._sign_in
         if _has_ended(used):
             used = await self._renewed(used)
@@ -89,11 +90,11 @@ class SignedRequests(httpx2.Auth):
             extract_field_from_www_auth(response, "error") == "insufficient_scope"
         ):
             await self._note_scope(used, extract_field_from_www_auth(response, "scope") or "")
-            raise SignInNeeded("it wants more rights for that")
+            raise SignInNeeded("it wants more rights for this request")
 
     async def _renewed(self, used: SignIn) -> SignIn:
-        """A newer sign-in than that. It isn't cut off when the request is: tokens that were renewed and not
-        saved would be lost."""
+        """A newer sign-in than `used`. The renewal isn't cancelled with the request: tokens that are renewed
+        but not saved would be lost."""
         renewal = asyncio.create_task(self._renew(used))
         self._renewals.add(renewal)
         renewal.add_done_callback(self._end_renewal)
@@ -103,7 +104,7 @@ class SignedRequests(httpx2.Auth):
     def _end_renewal(self, renewal: asyncio.Task[None]) -> None:
         self._renewals.discard(renewal)
         if not renewal.cancelled():
-            renewal.exception()  # nobody may be waiting for it any more
+            renewal.exception()  # marks the error as seen, as the waiting request may be gone
 
     async def _renew(self, used: SignIn) -> None:
         async with self._turn:
@@ -128,12 +129,12 @@ class SignedRequests(httpx2.Auth):
                 lock.release()
 
     async def _exchanged(self, sign_in: SignIn) -> SignIn:
-        """The sign-in with new tokens for its refresh token."""
+        """The sign-in with new tokens, got with its refresh token."""
         storage = TokenStorage(sign_in)
         provider = _restored(self._server.url, storage, sign_in)
         if not provider.context.current_tokens or not provider.context.current_tokens.refresh_token:
             raise SignInNeeded("the sign-in has ended")
-        # The flow asks for tokens first. What it asks for next is the request itself, which isn't sent.
+        # The flow first yields the request for tokens, then the request itself, which isn't sent.
         asked = httpx2.Request("GET", self._server.url, headers={"mcp-protocol-version": PROTOCOL})
         flow = provider.async_auth_flow(asked)
         try:
@@ -154,7 +155,7 @@ class SignedRequests(httpx2.Auth):
         return got(storage, provider, sign_in.wanted_scope)
 
     async def _note_scope(self, used: SignIn, scope: str) -> None:
-        """The next sign-in asks for it, too."""
+        """Remember the scope, so that the next sign-in asks for it, too."""
         wanted = union_scopes(used.wanted_scope, scope)
         if wanted and wanted != used.wanted_scope:
             self._sign_in = replace(used, wanted_scope=wanted)
@@ -162,7 +163,7 @@ class SignedRequests(httpx2.Auth):
 
 
 def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvider:
-    """The SDK's provider for a server. The browser comes back to that port of this machine."""
+    """The SDK's provider for a server. The browser returns to `port` on this machine."""
     return OAuthClientProvider(
         url,
         OAuthClientMetadata(
@@ -175,7 +176,7 @@ def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvi
 
 
 def _restored(url: str, storage: TokenStorage, sign_in: SignIn) -> OAuthClientProvider:
-    """The SDK's provider with what is known of a sign-in, whose tokens count as ended."""
+    """The SDK's provider with a saved sign-in, whose tokens count as expired."""
     provider = new_provider(url, storage, 0)
     context = provider.context
     context.current_tokens, context.client_info = storage.tokens, storage.client
@@ -188,7 +189,7 @@ def _restored(url: str, storage: TokenStorage, sign_in: SignIn) -> OAuthClientPr
 
 
 def got(storage: TokenStorage, provider: OAuthClientProvider, wanted_scope: str = "") -> SignIn:
-    """What the provider has got, to be kept."""
+    """The sign-in that the provider got, ready to be saved."""
     assert storage.tokens and storage.client
     expires_in = storage.tokens.expires_in
     return SignIn(

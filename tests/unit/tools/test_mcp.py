@@ -260,7 +260,7 @@ async def test_an_address_is_shown_whole_and_only_of_the_web() -> None:
     person = Person(choose(1))
     asked = {"mode": "url", "message": "Sign in", "url": "https://example.org/in?x=1", "elicitationId": "1"}
     assert await answer(asked, person) == {"action": "accept"}
-    assert person.questions[0].question == "The MCP server shop asks you to open a page of example.org:"
+    assert person.questions[0].question == "The MCP server shop asks you to open a page at example.org:"
     assert "https://example.org/in?x=1" in person.questions[0].body
     for url in ("file:///etc/passwd", "javascript:alert(1)", "https://", "https://a b", ""):
         assert await answer({**asked, "url": url}, Person()) == {"action": "decline"}

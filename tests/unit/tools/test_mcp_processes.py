@@ -75,7 +75,7 @@ async def test_it_reads_its_input_from_the_first_byte_and_gets_no_key(tmp_path: 
         (McpServer(name="s"), "no command is configured"),
         (McpServer(name="s", command="no-such-program"), "isn't on your PATH outside the workspace"),
         (McpServer(name="s", command="true", cwd="missing"), "can't be started in"),
-        (McpServer(name="s", command="true", sandbox=True), "it runs in a sandbox only"),
+        (McpServer(name="s", command="true", sandbox=True), "its settings require the sandbox"),
     ],
     ids=["no command", "no program", "no folder", "no sandbox"],
 )
