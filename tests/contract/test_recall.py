@@ -342,5 +342,5 @@ async def test_the_context_view_says_how_much_was_recalled(tmp_path: Path, at_wo
         assert [size.includes for size in pending.sizes] == ["0.1 kB recalled"] * 3
         assert next(part for part in report.parts if part.turn == 2).sizes[2].includes == "0.1 kB recalled"
         (tools,) = (part for part in report.parts if part.kind == "tools")
-        assert tools.label == "11 tools"
+        assert tools.label == "13 tools"
         assert tools.sizes[0].bytes > tools.sizes[2].bytes, "full-trace has one tool less"

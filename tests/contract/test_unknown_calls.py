@@ -101,7 +101,7 @@ def test_a_call_that_the_end_of_the_program_cut_off_is_listed_unless_it_only_rea
 
 def test_the_tools_that_can_change_something_do_not_count_as_reading(tmp_path: Path) -> None:
     names = {spec.name for spec in build_toolbox(tmp_path).specs}
-    assert names - READING_TOOLS == {"bash", "edit_file", "write_file"}
+    assert names - READING_TOOLS == {"bash", "edit_file", "task_stop", "write_file"}
 
 
 def test_a_call_that_was_stopped_while_it_ran_read_only_changed_nothing() -> None:
