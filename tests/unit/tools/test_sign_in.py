@@ -96,7 +96,7 @@ async def test_over_ssh_the_address_is_pasted_and_a_wrong_one_is_refused(
     right = await place.page_after(shown[0].url)
     begin, _, query = right.partition("?")
     code, state = (httpx2.URL(right).params[name] for name in ("code", "state"))
-    other_host = rf"^It must begin with {re.escape(begin)}\.$"
+    other_host = rf"^The address must begin with {re.escape(begin)}\.$"
     for wrong, says in (
         ("", other_host),
         ("notes", other_host),
