@@ -468,3 +468,27 @@ async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_el
         assert (any_name.workspace / "Makefile").exists()
         assert any("Kept back in" in notice.text for notice in bench.log.of(Notice))
         assert any("kept back, and no longer in the workspace: .envrc" in line for line in bench.lines())
+
+
+async def test_a_command_in_the_background_gets_no_file_past_the_calls_beside_it(any_name: Jail) -> None:
+    command = f"while :; do {making('.envrc')}; sleep 0.01; done"
+    script = [
+        Reply([Call("bash", {"command": command, "background": True})]),
+        Reply([Call("write_file", {"path": "Makefile", "content": "all:\n"})]),
+        Reply([Call("read_file", {"path": "Makefile"})]),
+        Reply([Call("task_stop", {"id": "t1"})]),
+        Reply([Say("Done.")]),
+    ]
+    async with at_work(
+        script,
+        any_name.workspace,
+        mode="auto-edit",
+        sandbox=SandboxFinder(lambda: ProbeResult(sandbox=any_name.sandbox)),
+        kept_back=any_name.own / "quarantine",
+    ) as bench:
+        bench.session.submit("start")
+        await asked(bench, allow=True)
+        await bench.log.wait_for_end()
+        assert kept(any_name) == {".envrc"}
+        assert not (any_name.workspace / ".envrc").exists()
+        assert (any_name.workspace / "Makefile").exists()

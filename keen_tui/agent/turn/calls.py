@@ -209,12 +209,14 @@ class RunningCall:
         if prepared.asking:
             prepared.asking.person = partial(self._setup.questions.ask, self._turn, self._call)
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
-        tasks = self._setup.toolbox.tasks
-        await tasks.before_change()
+        tasks, access = self._setup.toolbox.tasks, prepared.access
+        if access.kind in ("write", "command", "mcp"):
+            await tasks.check()
         try:
             await self._run_noted(prepared, answer)
         finally:
-            await asyncio.shield(tasks.after_change())
+            if access.kind == "write":
+                await asyncio.shield(tasks.accept((access.path,)))
 
     async def _run_noted(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         async with self._changes_noted() if prepared.access.may_change_files else nullcontext():
@@ -250,6 +252,8 @@ class RunningCall:
         try:
             await self._execute(prepared.run)
             said = await approvals.settle(self._turn, self._call, self._target, prepared)
+            if new is not None and new.agreed:
+                await self._setup.toolbox.tasks.accept(new.agreed)
         finally:
             if new is not None and new.names and not said:  # it was stopped
                 approvals.report(self._turn, new)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
 from keen_tui.domain.errors import ToolFailure
@@ -22,6 +21,9 @@ MOST_RUNNING: Final = 16
 
 _MOST_KNOWN: Final = 100
 """The most commands that are known after their end; older ones are forgotten."""
+
+_STOP_SECONDS: Final = 5.0
+"""Seconds after which a command that is to stop is killed, also where it hasn't begun to run."""
 
 Work = Callable[[Callable[[bytes], None]], Awaitable[Ended]]
 """Runs a command to its end, and passes its output on."""
@@ -90,7 +92,7 @@ class BackgroundTask:
         return f"ended after {for_long}, exit code {self.exit_code}"
 
     def start(self, work: Work, ended: Callable[[BackgroundTask], None]) -> None:
-        """Begin; `ended` is called when it has ended by itself."""
+        """Begin; `ended` is called when it has ended."""
         self._work = asyncio.create_task(self._run(work, ended))
 
     async def wait(self, seconds: float) -> None:
@@ -103,17 +105,14 @@ class BackgroundTask:
         if self.running:
             self.stopped = True
             self._limit.expire()
-            await self._gone()
+            await self.wait(_STOP_SECONDS)
+            await self.kill()
 
     async def kill(self) -> None:
         """End it at once."""
         if self._work and self.running:
             self.stopped = True
             self._work.cancel()
-            await self._gone()
-
-    async def _gone(self) -> None:
-        if self._work:
             await asyncio.wait({self._work})
 
     async def _run(self, work: Work, ended: Callable[[BackgroundTask], None]) -> None:
@@ -127,8 +126,7 @@ class BackgroundTask:
             self._seconds = self._clock() - self._begun
             await asyncio.shield(asyncio.to_thread(self.output.end))
             self._is_over = True
-        if not self.stopped:
-            ended(self)
+        ended(self)
 
 
 class BackgroundTasks:
@@ -203,16 +201,16 @@ class BackgroundTasks:
         """End all that run, at once."""
         await asyncio.gather(*(task.kill() for task in self.running))
 
-    async def before_change(self) -> None:
-        """Keep back what they have made so far: what another call makes next isn't theirs."""
+    async def check(self) -> None:
+        """Keep back the new files that they have created so far."""
         for task, new in self._watched:
             await asyncio.to_thread(new.check)
             self._tell_of_kept(task)
 
-    async def after_change(self) -> None:
-        """Another call has changed files."""
+    async def accept(self, paths: Collection[str]) -> None:
+        """The files at these paths aren't theirs: the user agreed to them."""
         for _, new in self._watched:
-            await asyncio.to_thread(partial(new.begin, fresh=True))
+            await asyncio.to_thread(new.accept, paths)
 
     @property
     def _watched(self) -> Sequence[tuple[BackgroundTask, NewFiles]]:
@@ -222,8 +220,9 @@ class BackgroundTasks:
     def _ended(self, task: BackgroundTask) -> None:
         if not task.is_started:
             return  # the result of its call says so
-        self._untold.append(task)
-        self.tell(f"In the background: {task.id} {task.state}: {task.command[:200]}")
+        if not task.stopped:
+            self._untold.append(task)
+            self.tell(f"In the background: {task.id} {task.state}: {task.command[:200]}")
         self._tell_of_kept(task)
 
     def _tell_of_kept(self, task: BackgroundTask) -> None:
@@ -233,5 +232,5 @@ class BackgroundTasks:
         task.kept_back = len(new.names)
         self.tell(f"Kept back in {' and '.join(new.places)}: {new.listed}.")
         why = "it can run code later, which needs the user's yes"
-        what = f"{new.listed}, which {task.id} created"
+        what = f"{new.listed}, created while {task.id} ran"
         self._notes.append(f"kept back, and no longer in the workspace: {what}; {why}")

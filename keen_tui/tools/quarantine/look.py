@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.system.named_entries import NamedEntries
 from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds
@@ -58,16 +59,24 @@ class NewEntryFinder:
         self._entries = entries
         self._old_folders: frozenset[str] | None = None
 
-    def before(self, scope: SearchScope, *, fresh: bool = False) -> Before:
-        """The workspace as the sandbox has just read it, or, `fresh`, as it is now."""
+    def before(self, scope: SearchScope) -> Before:
+        """The workspace as the sandbox has just read it."""
         if self._old_folders is None:
             self._old_folders = self._entries.folders()
-        found = self._entries.look() if fresh else self._entries.last_seen()
+        found = self._entries.last_seen()
         acting = (path for path, kinds in found.items() if kinds & EntryKind.ACTS)
         return Before(
             entries=found,
             identities=() if scope == "repositories" else frozenset(filter(None, map(_identity, acting))),
             programs=frozenset(program for _, programs in self._repositories(found) for program in programs),
+        )
+
+    def accepted(self, before: Before, paths: Collection[str]) -> Before:
+        """The same, as if the entries at these paths and the folders around them had been there."""
+        around = {str(folder) for path in paths for folder in (Path(path), *Path(path).parents)}
+        now = self._entries.look()
+        return replace(
+            before, entries={**before.entries, **{each: now[each] for each in around & now.keys()}}
         )
 
     def new(self, before: Before, scope: SearchScope) -> tuple[NewEntry, ...]:

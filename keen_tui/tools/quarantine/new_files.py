@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,6 +30,8 @@ class NewFiles:
         self, look: NewEntryFinder, quarantine: Quarantine, command: str, keys: Callable[[], Iterable[str]]
     ) -> None:
         self.scope: SearchScope = "nothing"
+        self.agreed: tuple[str, ...] = ()
+        """The paths of those that were put back."""
         self._look = look
         self._quarantine = quarantine
         self._command = command
@@ -50,11 +52,17 @@ class NewFiles:
         finally:
             self.check()
 
-    def begin(self, *, fresh: bool = False) -> None:
-        """What is there isn't new: what the sandbox has just read, or, `fresh`, what is there now. Blocks."""
+    def begin(self) -> None:
+        """What the sandbox has just read isn't new. Blocks."""
         with self._lock:
             if self.scope != "nothing":
-                self._before = self._look.before(self.scope, fresh=fresh)
+                self._before = self._look.before(self.scope)
+
+    def accept(self, paths: Collection[str]) -> None:
+        """What is at these paths isn't new either: somebody else created it, with a yes. Blocks."""
+        with self._lock:
+            if self._before is not None:
+                self._before = self._look.accepted(self._before, paths)
 
     def check(self) -> None:
         """Keep back what is new since `begin`. Blocks."""
@@ -132,6 +140,7 @@ class NewFiles:
 
     def put_back(self) -> str:
         """Move everything back. Returns a sentence about what couldn't be moved, "" for nothing. Blocks."""
+        self.agreed = tuple(str(entry.path) for entry in self._entries)
         problems = {
             name: error.strerror or str(error)
             for kept in self._kept
