@@ -36,6 +36,7 @@ class Surroundings:
     def begin_session(self, past: Sequence[Event]) -> None:
         """Another session begins, with these events: its to-do list, and no tools of servers found yet."""
         self._toolbox.todos.items = newest_todos(past)
+        self._toolbox.tasks.begin_session()
         if self._toolbox.servers:
             self._toolbox.servers.forget_found()
 

@@ -136,6 +136,15 @@ async def test_task_stop_ends_it_with_its_processes(tmp_path: Path) -> None:
         assert not bench.session.tasks.running
 
 
+async def test_it_goes_on_in_another_session_which_is_told(tmp_path: Path) -> None:
+    script: list[Answer] = [Reply([start("sleep 600")]), DONE, DONE]
+    async with at_work(script, tmp_path) as bench:
+        await bench.ask("serve")
+        bench.session.open("other", "", ())
+        await bench.ask("what runs?")
+        assert "since before this session: sleep 600" in bench.messages()[-1].text
+
+
 async def test_the_person_stops_one_and_the_model_is_told(tmp_path: Path) -> None:
     script: list[Answer] = [Reply([start("sleep 600")]), DONE, DONE]
     async with at_work(script, tmp_path) as bench:

@@ -45,7 +45,7 @@ def output_result(task: BackgroundTask, since: int, *, was_told: bool) -> ToolRe
 
 def news(running: Sequence[BackgroundTask], ended: Sequence[BackgroundTask], notes: Sequence[str]) -> str:
     """What the model is told with a request, "" for nothing."""
-    rows = [f"{task.id} {task.state}, since turn {task.turn}: {_command(task)}" for task in running]
+    rows = [f"{task.id} {task.state}, since {_began(task)}: {_command(task)}" for task in running]
     rows += [f"{task.id} {task.state}: {_command(task)}" for task in ended]
     rows += notes
     return "\n".join(("[Commands in the background, as Keen sees them:", *rows, "]")) if rows else ""
@@ -73,6 +73,10 @@ def _shown(task: BackgroundTask, output: OutputPiece) -> str:
     file = f"; {task.output.file}" if task.output.file else ""
     before = f"[… {output.left_out:,} bytes left out{file} …]\n" if output.left_out else ""
     return before + (output.text.strip("\n") or "(no new output)")
+
+
+def _began(task: BackgroundTask) -> str:
+    return f"turn {task.turn}" if task.turn else "before this session"
 
 
 def _command(task: BackgroundTask) -> str:

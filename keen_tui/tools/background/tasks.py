@@ -31,7 +31,8 @@ Work = Callable[[Callable[[bytes], None]], Awaitable[Ended]]
 
 class BackgroundTask:
     """A command that goes on after its call. `id` names it for the model and the person; `turn` is the number
-    of the turn that started it; `new_files` keeps back new files of it that run code, None: nothing does."""
+    of the turn that started it, 0 if that was in another session; `new_files` keeps back its new files that
+    run code, None: nothing does."""
 
     def __init__(
         self,
@@ -164,7 +165,7 @@ class BackgroundTasks:
         return tuple(self._untold)
 
     def find(self, id: str) -> BackgroundTask:
-        """The one of this id. Raises ToolFailure with a sentence that names those that there are."""
+        """The command of this id. Raises ToolFailure with a sentence that lists the known ids."""
         if task := self._tasks.get(id):
             return task
         known = ", ".join(self._tasks) or "none"
@@ -196,6 +197,11 @@ class BackgroundTasks:
         if task.running:
             await task.stop()
             self._untold.append(task)
+
+    def begin_session(self) -> None:
+        """Another session is open: the commands go on, but no turn of it started them."""
+        for task in self.all:
+            task.turn = 0
 
     async def close(self) -> None:
         """End all that run, at once."""
