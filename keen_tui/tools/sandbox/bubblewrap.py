@@ -132,7 +132,7 @@ def _mounted_in(policy: Policy, place: Path) -> set[Path]:
 def _folders_of(policy: Policy) -> Iterator[Path]:
     """The readable folders that exist, with those of skills."""
     for path in (*policy.readable, *policy.skills):
-        if path.is_dir() and os.access(path, os.R_OK):
+        if os.access(path, os.R_OK) and path.is_dir():  # is_dir raises for a place that can't be looked at
             yield Path(os.path.realpath(path)) if ".." in path.parts else path
 
 

@@ -66,6 +66,22 @@ def git_repository(folder: Path) -> None:
     (folder / ".git" / "config").write_text("[core]\n")
 
 
+@pytest.mark.parametrize("name", SANDBOXES)
+def test_a_folder_of_the_path_that_nobody_may_look_at_is_passed_over(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may look at every folder")
+    locked = tmp_path / "locked"
+    (locked / "bin").mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{locked / 'bin'}:{os.environ['PATH']}")
+    locked.chmod(0)
+    try:
+        assert Jail(name, tmp_path / "work").sandbox
+    finally:
+        locked.chmod(0o700)
+
+
 async def test_work_in_the_workspace_is_possible(jail: Jail) -> None:
     (jail.workspace / "src").mkdir()
     result = await jail("echo a > src/a && mkdir src/b && mv src/a src/b/ && cat src/b/a; echo $HOME; pwd")
