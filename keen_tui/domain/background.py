@@ -7,7 +7,8 @@ from msgspec import Struct
 
 class TaskReport(Struct, frozen=True, kw_only=True):
     """How a command is now. `state` says it in words ("running for 2 min"), `turn` is the turn that began it,
-    `bytes` the size of its output, `last_line` its newest line, "" if there is none. `file` says where a long
+    `bytes` the size of its output, `last_line` its newest line, "" if there is none; `failed`
+    and `stopped` say how it ended. `file` says where a long
     output is, "" if it is short."""
 
     id: str
@@ -15,6 +16,7 @@ class TaskReport(Struct, frozen=True, kw_only=True):
     state: str
     running: bool
     failed: bool
+    stopped: bool
     turn: int
     bytes: int
     last_line: str

@@ -14,6 +14,7 @@ TASKS = (
         state="running for 2 min",
         running=True,
         failed=False,
+        stopped=False,
         turn=3,
         bytes=1234,
         last_line="ready on port 3000",
@@ -24,6 +25,7 @@ TASKS = (
         state="ended after 4 s, exit code 2",
         running=False,
         failed=True,
+        stopped=False,
         turn=1,
         bytes=0,
         last_line="",
@@ -44,7 +46,7 @@ class FakeTasks:
         return f"building\n{self._found(id).last_line}\n"
 
     async def stop(self, id: str) -> str:
-        self._tasks[id] = replace(self._found(id), running=False, state="stopped after 2 min")
+        self._tasks[id] = replace(self._found(id), running=False, stopped=True, state="stopped after 2 min")
         return f"{id} stopped after 2 min."
 
     def _found(self, id: str) -> TaskReport:

@@ -41,6 +41,7 @@ def _report(task: BackgroundTask) -> TaskReport:
         state=task.state,
         running=task.running,
         failed=task.failed,
+        stopped=task.stopped and not task.running,
         turn=task.turn,
         bytes=task.output.size,
         last_line=task.output.last_line,

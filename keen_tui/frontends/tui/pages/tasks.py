@@ -51,7 +51,7 @@ class TaskRows(LiveRows):
         rows += [Text(f"  {task.file}", look("dim"))] if task.file else []
         output = self._port.output(name).strip("\n").split("\n")
         lines = [Text(f"  {line}", look("soft")) for line in output]
-        title = f"output, {size(task.bytes)}" if task.bytes else "no output yet"
+        title = f"output, {size(task.bytes)}" if task.bytes else "no output" + (" yet" * task.running)
         return [*rows, Text(), Text(title, look("soft", bold=True)), *(lines if task.bytes else ())]
 
     def keys(self) -> Sequence[Text]:
@@ -66,6 +66,8 @@ class TaskRows(LiveRows):
         look, glyphs = self.look, self.glyphs
         if task.running:
             return Text(glyphs.running, look("accent"))
+        if task.stopped:
+            return Text(glyphs.stopped, look("dim"))
         return Text(glyphs.failed, look("fail")) if task.failed else Text(glyphs.done, look("ok"))
 
 
