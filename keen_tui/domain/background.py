@@ -6,10 +6,10 @@ from msgspec import Struct
 
 
 class TaskReport(Struct, frozen=True, kw_only=True):
-    """How a command is now. `state` says it in words ("running for 2 min"), `turn` is the turn that began it,
-    `bytes` the size of its output, `last_line` its newest line, "" if there is none; `failed`
-    and `stopped` say how it ended. `file` says where a long
-    output is, "" if it is short."""
+    """How a command is now. `state` says it in words ("running for 2 min"), and once it has ended, `failed`
+    and `stopped` say how. `turn` is the turn that began it, 0 if that was in another session; `bytes` is the
+    size of its output, `last_line` its newest line, "" if there is none. `file` says where a long output is,
+    "" if it is short."""
 
     id: str
     command: str
