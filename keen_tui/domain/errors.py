@@ -8,6 +8,7 @@ KeenError
 │   └── SessionInUse       another program has that session open: fork it
 ├── StorageFailed          a session can't be read or written: says which and why
 │   └── SessionUnknown     no session, or more than one, has that name
+├── WorkTreeFailed         a git work tree can't be made, merged or removed: says which, why and what to do
 ├── OutputFailed           standard output can't be written: says why
 ├── ImageRefused           an image can't go with a message: says which and why
 ├── ToolFailure            a tool can't do what it was asked: the text goes to the model
@@ -90,6 +91,10 @@ class StorageFailed(KeenError):
 
 class SessionUnknown(StorageFailed):
     """No session, or more than one, has the given name."""
+
+
+class WorkTreeFailed(KeenError):
+    """A git work tree can't be made, merged or removed. The text says which, why and what to do."""
 
 
 class OutputFailed(KeenError):

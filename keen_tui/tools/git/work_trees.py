@@ -1,0 +1,237 @@
+"""Makes git work trees in the data folder, each on a branch of its own, and opens them again.
+
+For `--worktree` and for sub-agents that work apart. All methods block. Decision 28 says why work trees are as
+they are.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.domain.errors import ConfigError, WorkTreeFailed
+from keen_tui.system.folders import make_private
+from keen_tui.system.paths import data_folder
+from keen_tui.system.work_tree_records import (
+    WorkTreeRecord,
+    forget_record,
+    read_record,
+    record_file,
+    recorded,
+    tree_at,
+    trees_folder,
+    write_record,
+)
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.git.linked_tree import LinkedTree
+from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.git.tree_names import PREFIX, new_name, require_name
+
+_TRIES = 20
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """A work tree to work in. `is_new`: it was made just now; then `left_behind` is the number of files of
+    the project whose changes aren't committed, so that they aren't in it."""
+
+    tree: LinkedTree
+    is_new: bool
+    left_behind: int = 0
+
+
+class WorkTrees:
+    """The work trees below a data folder.
+
+    Args:
+        environ: names the data folder and the program git.
+
+    Raises:
+        ConfigError: git isn't installed.
+    """
+
+    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+        self._environ = environ
+        self._data = data_folder(environ)
+        self._git = OwnGit(environ)
+
+    def begin(self, folder: Path, name: str = "") -> Begun:
+        """The work tree of that name for the repository around `folder`, made now if there is none; "" makes
+        one with a new name. In a work tree of Keen's this means the project of that one.
+
+        Raises:
+            ConfigError: the name can't be one or is taken, or there is no repository, or nothing in it to
+                begin with. WorkTreeFailed: git can't make it.
+        """
+        if name:
+            require_name(name)
+        inside = tree_at(folder, self._environ)
+        project = self._project(Path(inside[1].project) if inside else folder)
+        trees = trees_folder(self._data, project)
+        _make_folder(trees)
+        with _alone(trees):
+            tree = trees / (name or self._free_name(trees, project))
+            record = read_record(tree)
+            if record and record.git and tree.is_dir():
+                return Begun(tree=self._require_whole(tree, record), is_new=False)
+            return self._again(tree, record, project) if record else self._made(tree, project)
+
+    def all(self, project: Path | None = None) -> tuple[LinkedTree, ...]:
+        """All work trees, or those of the project with that top folder."""
+        return tuple(LinkedTree(tree, record, self._git) for tree, record in recorded(self._data, project))
+
+    def at(self, folder: Path) -> LinkedTree | None:
+        """The work tree that the folder is in; None if it is in none of Keen's."""
+        found = tree_at(folder, self._environ)
+        return LinkedTree(*found, self._git) if found else None
+
+    def _project(self, folder: Path) -> Path:
+        """The top of the work tree around the folder. Raises ConfigError."""
+        if not folder.is_dir():
+            raise ConfigError(f"{folder}, to which this work tree belongs, no longer exists.")
+        code, output, complaint = self._git.tried(folder, "rev-parse", "--is-inside-work-tree")
+        if code and "not a git repository" in complaint:
+            raise ConfigError(
+                f"{folder} isn't in a git repository, so it can't have work trees. "
+                "Run git init and commit something, or start without --worktree."
+            )
+        if code:
+            raise ConfigError(f"git can't use the repository in {folder}: {complaint}")
+        if output.strip() != b"true":
+            raise ConfigError(
+                f"{folder} is a bare repository or the inside of one: nothing is checked out here. "
+                "Start keen-tui --worktree in a clone of it."
+            )
+        return Path(os.path.realpath(self._git.line(folder, "rev-parse", "--show-toplevel")))
+
+    def _free_name(self, trees: Path, project: Path) -> str:
+        for _ in range(_TRIES):
+            name = new_name()
+            if not record_file(trees / name).exists() and not self._has_branch(project, PREFIX + name):
+                return name
+        raise WorkTreeFailed("No free name for a work tree was found: give one, as in --worktree fix-login.")
+
+    def _require_whole(self, tree: Path, record: WorkTreeRecord) -> LinkedTree:
+        found = LinkedTree(tree, record, self._git)
+        if problem := found.problem:
+            raise WorkTreeFailed(f"The work tree {tree.name} in {tree} can't be used: {problem}")
+        return found
+
+    def _made(self, tree: Path, project: Path) -> Begun:
+        """Make a work tree on a new branch. The record comes first, so that a kill leaves nothing unknown."""
+        commit = self._require_commit(project)
+        branch = PREFIX + tree.name
+        if self._has_branch(project, branch):
+            raise ConfigError(
+                f"The branch {branch} exists already in {project}, and belongs to no work tree of Keen's. "
+                f"Choose another name, or rename the branch: git branch -m {branch} OTHER."
+            )
+        if self._has_branch(project, PREFIX.rstrip("/")):
+            raise ConfigError(
+                f"A branch named {PREFIX.rstrip('/')} in {project} keeps git from making {branch}. "
+                "Rename it first: git branch -m keen OTHER."
+            )
+        if os.path.lexists(tree):
+            raise ConfigError(f"{tree} is in the way: move it, or choose another name.")
+        record = WorkTreeRecord(
+            name=tree.name,
+            project=str(project),
+            common=os.path.realpath(
+                self._git.line(project, "rev-parse", "--path-format=absolute", "--git-common-dir")
+            ),
+            git="",
+            branch=branch,
+            base=self._git.line(project, "symbolic-ref", "--quiet", "--short", "HEAD"),
+            commit=commit,
+            made=time.time(),
+        )
+        _write(tree, record)
+        try:
+            self._git.output(project, "worktree", "add", "--quiet", "-b", branch, "--", str(tree), commit)
+        except WorkTreeFailed as error:
+            if not tree.exists():
+                with suppress(OSError):
+                    forget_record(tree)
+                self._git.tried(project, "branch", "--quiet", "-D", "--", branch)
+            raise WorkTreeFailed(f"No work tree could be made in {tree}. {error}") from error
+        made = self._noted(tree, record)
+        return Begun(tree=made, is_new=True, left_behind=self._uncommitted(project))
+
+    def _again(self, tree: Path, record: WorkTreeRecord, project: Path) -> Begun:
+        """Make a work tree whose folder was removed, or whose making was cut off, once more."""
+        where = Path(record.project)
+        if os.path.lexists(tree):  # git was ended before it was done, so nobody has worked there
+            LinkedTree(tree, record, self._git).sweep()
+        self._git.tried(where, "worktree", "remove", "--force", "--force", "--", str(tree))
+        if not self._has_branch(where, record.branch):
+            forget_record(tree)
+            return self._made(tree, project)
+        try:
+            self._git.output(where, "worktree", "add", "--quiet", "--", str(tree), record.branch)
+        except WorkTreeFailed as error:
+            raise WorkTreeFailed(f"The work tree {tree.name} can't be opened again. {error}") from error
+        return Begun(tree=self._noted(tree, record), is_new=False)
+
+    def _noted(self, tree: Path, record: WorkTreeRecord) -> LinkedTree:
+        """Note where git keeps what belongs to this work tree."""
+        git = os.path.realpath(self._git.line(tree, "rev-parse", "--absolute-git-dir"))
+        whole = replace(record, git=git)
+        _write(tree, whole)
+        return LinkedTree(tree, whole, self._git)
+
+    def _require_commit(self, project: Path) -> str:
+        """The commit that is checked out. Raises ConfigError: there is none, or it has submodules."""
+        commit = self._git.line(project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if not commit:
+            raise ConfigError(
+                f"The repository in {project} has no commit yet, so a work tree would have nothing to begin "
+                "with. Commit something first, or start without --worktree."
+            )
+        listed = self._git.output(project, "ls-tree", "-r", "-z", commit)
+        if module := next((row for row in listed.split(b"\0") if row.startswith(b"160000 ")), b""):
+            name = clean(os.fsdecode(module.partition(b"\t")[2]))
+            raise ConfigError(
+                f"{project} has submodules ({name}), which git doesn't set up in further work trees. "
+                "Start without --worktree, or in a clone of it."
+            )
+        return commit
+
+    def _has_branch(self, project: Path, branch: str) -> bool:
+        return self._git.is_true(project, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}")
+
+    def _uncommitted(self, project: Path) -> int:
+        """How many files of the project have changes that aren't committed, untracked ones included."""
+        words = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all")
+        code, listed, _ = self._git.tried(project, *words)
+        return 0 if code else listed.count(b"\0")
+
+
+def _write(tree: Path, record: WorkTreeRecord) -> None:
+    try:
+        write_record(tree, record)
+    except OSError as error:
+        raise WorkTreeFailed(f"{record_file(tree)} can't be written: {error.strerror}.") from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        make_private(folder)
+    except OSError as error:
+        raise WorkTreeFailed(f"{folder} can't be made: {error.strerror}.") from error
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Inside, no other program makes or opens work trees of this project. The lock ends with the program."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
