@@ -40,6 +40,9 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 SKILL_PLACES: Final = (".keen/skills", ".agents/skills", ".claude/skills")
 """Where a project may have skills; of two with the same name the first one counts."""
 
+AGENT_PLACES: Final = (".keen/agents", ".agents/agents", ".claude/agents")
+"""Where a project may define sub-agents; of two with the same name the first one counts."""
+
 _BROUGHT: Final = (
     ".keen/settings.toml",
     ".keen/commands",
@@ -47,14 +50,24 @@ _BROUGHT: Final = (
     ".keen/hooks.json",
     ".claude/settings.json",
     *SKILL_PLACES,
+    *AGENT_PLACES,
 )
 """Files and folders of a project that `settings/added/project.py` reads."""
 
 
 def own_skill_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:
     """Where the user's own skills are: the settings folder, and what other agents use, too."""
+    return _own_places(environ, "skills")
+
+
+def own_agent_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:
+    """Where the user's own sub-agents are: the settings folder, and what other agents use, too."""
+    return _own_places(environ, "agents")
+
+
+def _own_places(environ: Mapping[str, str], name: str) -> tuple[Path, Path, Path]:
     home = Path(environ.get("HOME") or Path.home())
-    return home_folder(environ) / "skills", home / ".agents/skills", home / ".claude/skills"
+    return home_folder(environ) / name, home / ".agents" / name, home / ".claude" / name
 
 
 def brings_something(folder: Path) -> bool:

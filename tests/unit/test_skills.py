@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.settings.added.additions import Additions, read_additions
+from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.settings.added.skill_folders import MOST_FILES, own_folders
 from keen_tui.settings.added.skills import (
@@ -366,7 +367,7 @@ def test_files_beside_are_listed(home: Path) -> None:
 
 def test_nothing_is_read_where_there_is_no_skill(home: Path) -> None:
     assert read_skills(own_folders(own_skill_places(os.environ))).found == ()
-    assert own(home) == Additions()
+    assert own(home) == Additions(agents=BUILT_IN)
 
 
 _PROBE = """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
 from keen_tui.settings.added.custom_commands import FOLDER, Commands, CustomCommand, joined, read_commands
 from keen_tui.settings.added.hooks import FILE as HOOKS
 from keen_tui.settings.added.hooks import Hook, read_own_hooks
@@ -16,7 +17,7 @@ from keen_tui.settings.added.mcp_entries import joined_servers
 from keen_tui.settings.added.mcp_json import ProjectServers
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.added.project import RuleCheck, trusted_project
-from keen_tui.system.paths import home_folder, own_skill_places
+from keen_tui.system.paths import home_folder, own_agent_places, own_skill_places
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.project import Project
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 
 class Additions(Struct, frozen=True, kw_only=True):
-    """What is used in a folder: the user's own, and what a project brings if the user trusts it. `problems`
-    are sentences about files that can't be used."""
+    """What is used in a folder: the user's own, and what a project brings if the user trusts it. `agents` are
+    the sub-agents, the built-in ones included. `problems` are sentences about files that can't be used."""
 
     commands: tuple[CustomCommand, ...] = ()
     servers: tuple[McpServer, ...] = ()
     skills: tuple[Skill, ...] = ()
+    agents: tuple[AgentDefinition, ...] = ()
     hooks: tuple[Hook, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -65,6 +67,7 @@ def read_additions(
     names = {each.name for each in commands.found}
     named, hidden = skills.called_by_name(names, built_in) if skills else ((), ())
     broken = skills.problems if skills else ()
+    agents, wrong_agents = _agents(environ, project)
     own_hooks = read_own_hooks(home_folder(environ) / HOOKS)
     brought = project.servers if project else ProjectServers()
     used = joined_servers(servers, brought.found, environ, api_keys)
@@ -72,6 +75,7 @@ def read_additions(
         commands=commands.found,
         servers=used.found,
         skills=named,
+        agents=agents,
         hooks=(*own_hooks.found, *(project.hooks if project else ())),
         problems=(
             *commands.problems,
@@ -79,6 +83,7 @@ def read_additions(
             *used.problems,
             *broken,
             *hidden,
+            *wrong_agents,
             *_unknown(own_hooks.ignored),
         ),
     )
@@ -100,3 +105,20 @@ def _skills(environ: Mapping[str, str], project: Project | None) -> FoundSkills 
 
     own = read_skills(own_folders(places))
     return joined_skills(own, read_skills(project.skills if project else ()))
+
+
+def _agents(
+    environ: Mapping[str, str], project: Project | None
+) -> tuple[tuple[AgentDefinition, ...], tuple[str, ...]]:
+    """The sub-agents, and sentences about files that can't be used. Where nobody defines any, nothing is
+    loaded."""
+    places = own_agent_places(environ)
+    if not (any(map(os.path.isdir, places)) or (project and project.agents)):
+        return BUILT_IN, ()
+    from keen_tui.settings.added.agent_files import own_agent_files  # noqa: PLC0415 - only where somebody has some
+    from keen_tui.settings.added.agent_reading import joined_agents, read_agents  # noqa: PLC0415
+
+    agents = joined_agents(
+        read_agents(project.agents if project else ()), read_agents(own_agent_files(places))
+    )
+    return agents.found, agents.problems

@@ -5,20 +5,23 @@ They are words and nothing else: nothing in them is run, and nothing is allowed 
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shlex
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from keen_tui.system.safe_read import NoFile, content_of
-from keen_tui.text.disguise import without_hidden
+from keen_tui.settings.added.definition_files import (
+    UnusableFile,
+    content_within,
+    markdown_files,
+    visible_text,
+)
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import first_line, size
+from keen_tui.text.units import first_line
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.skills import Skill
@@ -67,7 +70,8 @@ def read_commands(folder: Path, origin: Origin) -> Commands:
     found: dict[str, CustomCommand] = {}
     problems: list[str] = []
     follows = origin == "yours"
-    for path in _files(Path(os.path.realpath(folder)) if follows else folder, _DEEPEST, follows=follows):
+    place = Path(os.path.realpath(folder)) if follows else folder
+    for path in markdown_files(place, _DEEPEST, follows=follows):
         if len(found) == _MOST_FILES:
             problems.append(f"In {folder} more than {_MOST_FILES} commands are not read.")
             break
@@ -145,23 +149,6 @@ def _whose_file(command: CustomCommand) -> str:
     return "your file" if command.origin == "yours" else "the project's file"
 
 
-def _files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]:
-    """Files that end in .md, in the order of their names, those of sub-folders behind. What is hidden, and
-    what can't be listed, is passed over."""
-    if not follows and folder.is_symlink():
-        return
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted((entry for entry in listing if entry.name[0] != "."), key=lambda each: each.name)
-    except OSError:
-        return
-    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=follows)]
-    yield from (folder / entry.name for entry in entries if entry.name.endswith(".md"))
-    if depth > 1:
-        for entry in folders:
-            yield from _files(folder / entry.name, depth - 1, follows=follows)
-
-
 def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
     """The command in the file. Raises _Unusable."""
     parts = _relative(path, folder).with_suffix("").parts
@@ -169,19 +156,10 @@ def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
         raise _Unusable("its name may contain only lower-case letters, digits, - and _")
     real = Path(os.path.realpath(path if origin == "yours" else path.parent))
     try:
-        content = content_of(real if origin == "yours" else real / path.name, most=_MOST_BYTES)
-    except NoFile as error:
-        raise _Unusable("it isn't a regular file") from error
-    except OSError as error:
-        is_large = error.errno == errno.EFBIG
-        raise _Unusable(
-            f"it is larger than {size(_MOST_BYTES)}" if is_large else str(error.strerror)
-        ) from error
-    try:
-        whole, _ = without_hidden((content or b"").decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise _Unusable("it isn't UTF-8 text") from error
-    named, text = _parted(whole)
+        content = content_within(real if origin == "yours" else real / path.name, _MOST_BYTES)
+        named, text = _parted(visible_text(content))
+    except UnusableFile as why:
+        raise _Unusable(f"it {why}") from why
     if not text.strip():
         raise _Unusable("it has no text")
     hint = named.get("hint", named.get("argument-hint", ""))

@@ -1,12 +1,12 @@
-"""The YAML between two lines of `---` at the beginning of a SKILL.md."""
+"""The YAML between two lines of `---` at the beginning of a Markdown file: of a skill or a sub-agent."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ _DEEPEST: Final = 50
 """Open brackets of the front matter: the time to read it grows with the square of their number."""
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_PLAIN_LINE = re.compile(r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*)")
+_PLAIN_LINE = re.compile(r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*|\*[ \t]*)")
 
 
 class FrontMatterProblem(Exception):
@@ -25,10 +25,12 @@ class FrontMatterProblem(Exception):
 
 class FrontMatter(Struct, frozen=True, kw_only=True):
     """The fields whose value is a text, all others as they are written, and the text behind the front matter.
-    `is_mended`: it isn't valid YAML, and was read line by line."""
+    `lists` are those of the others that are lists of texts. `is_mended`: it isn't valid YAML, and was read
+    line by line."""
 
     texts: Mapping[str, str]
     others: Mapping[str, str]
+    lists: Mapping[str, Sequence[str]]
     body: str
     is_mended: bool = False
 
@@ -49,10 +51,13 @@ def parted(whole: str) -> FrontMatter:
     if _brackets_open(found[1]) > _DEEPEST:
         raise FrontMatterProblem("its front matter nests too deep")
     try:
-        texts, others, is_mended = _fields(found[1])
+        fields, is_mended = _fields(found[1])
     except RecursionError as error:
         raise FrontMatterProblem("its front matter nests too deep") from error
-    return FrontMatter(texts=texts, others=others, body=whole[found.end() :], is_mended=is_mended)
+    texts, others, lists = fields
+    return FrontMatter(
+        texts=texts, others=others, lists=lists, body=whole[found.end() :], is_mended=is_mended
+    )
 
 
 def _brackets_open(text: str) -> int:
@@ -60,28 +65,34 @@ def _brackets_open(text: str) -> int:
     return max(accumulate((char in "[{") - (char in "]}") for char in text), default=0)
 
 
-def _fields(text: str) -> tuple[dict[str, str], dict[str, str], bool]:
-    """The texts, all other fields, and whether the text had to be mended."""
-    from yaml import YAMLError  # noqa: PLC0415 - only where somebody has a skill
+_Composed: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, Sequence[str]]]
+"""The texts, all other fields, and those of them that are lists of texts."""
+
+
+def _fields(text: str) -> tuple[_Composed, bool]:
+    """The fields, and whether the text had to be mended."""
+    from yaml import YAMLError  # noqa: PLC0415 - only where somebody has such a file
 
     try:
-        return *_composed(text), False
+        return _composed(text), False
     except YAMLError as error:
         try:
-            return *_composed("\n".join(_quoted_values(text))), True
+            return _composed("\n".join(_quoted_values(text))), True
         except YAMLError:
             raise FrontMatterProblem(f"its front matter isn't valid YAML: {_reason(error)}") from error
 
 
-def _composed(text: str) -> tuple[dict[str, str], dict[str, str]]:
+def _composed(text: str) -> _Composed:
     """The document is only taken apart, and no value is made of it: aliases can't multiply anything."""
-    import yaml  # noqa: PLC0415 - only where somebody has a skill
+    import yaml  # noqa: PLC0415 - only where somebody has such a file
 
     document = yaml.compose(text, Loader=yaml.BaseLoader)
     if not isinstance(document, yaml.MappingNode):
         raise FrontMatterProblem("its front matter has no fields: write name: value")
     texts: dict[str, str] = {}
     others: dict[str, str] = {}
+    lists: dict[str, Sequence[str]] = {}
+    read: dict[int, Sequence[str]] = {}  # an alias gives the same node again
     for key, value in document.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else ""
         if name in texts or name in others:
@@ -90,7 +101,10 @@ def _composed(text: str) -> tuple[dict[str, str], dict[str, str]]:
             texts[name] = value.value
         else:
             others[name] = text[value.start_mark.index : value.end_mark.index].strip()
-    return texts, others
+            is_list = isinstance(value, yaml.SequenceNode)
+            if is_list and all(isinstance(each, yaml.ScalarNode) for each in value.value):
+                lists[name] = read.setdefault(id(value), tuple(each.value for each in value.value))
+    return texts, others, lists
 
 
 def _quoted_values(text: str) -> Iterator[str]:

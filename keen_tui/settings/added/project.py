@@ -1,5 +1,6 @@
-"""What a project brings: settings and commands in `.keen`, MCP servers in `.mcp.json`, skills. They are used
-once the user has agreed. Settings, commands and skills never give more rights.
+"""What a project brings: settings and commands in `.keen`, MCP servers in `.mcp.json`, skills,
+sub-agents. They are used once the user has agreed. Settings, commands, skills and sub-agents never give more
+rights.
 
 Opening a folder that somebody else wrote must not make the program do what that folder wants. The user's
 answer holds for this folder on this disk, and for what it brought at that time.
@@ -24,11 +25,12 @@ from keen_tui.settings.added.mcp_json import ProjectServers, read_servers, serve
 from keen_tui.settings.config import flat, problem_of
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
-from keen_tui.system.paths import SKILL_PLACES, brings_something, home_folder
+from keen_tui.system.paths import AGENT_PLACES, SKILL_PLACES, brings_something, home_folder
 from keen_tui.system.safe_read import content_of
 from keen_tui.text.units import counted, size
 
 if TYPE_CHECKING:
+    from keen_tui.settings.added.agent_files import AgentFile
     from keen_tui.settings.added.skill_folders import SkillFolder
 
 RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
@@ -63,6 +65,7 @@ class Project(Struct, frozen=True, kw_only=True):
     commands: Commands
     servers: ProjectServers
     skills: tuple[SkillFolder, ...]
+    agents: tuple[AgentFile, ...]
     hooks: tuple[Hook, ...]
     kinds: tuple[Brought, ...]
 
@@ -101,7 +104,8 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     try:
         commands = read_commands(folder / COMMANDS, "project")
         servers, skills, hooks = read_servers(folder), _skill_folders(folder), read_project_hooks(folder)
-        found = (commands.found, servers.found, servers.problems, skills, hooks.found)
+        agents = _agent_files(folder)
+        found = (commands.found, servers.found, servers.problems, skills, agents, hooks.found)
         if not (os.path.lexists(path) or any(found)):
             return None
         content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
@@ -121,6 +125,7 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
         _commands_brought(commands),
         servers_brought(servers),
         _skills_brought(skills),
+        *_agents_brought(agents),
         brought_hooks(hooks),
     )
     project = Project(
@@ -129,6 +134,7 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
         commands=commands,
         servers=servers,
         skills=skills,
+        agents=agents,
         hooks=hooks.found,
         kinds=kinds,
     )
@@ -162,6 +168,22 @@ def _skill_folders(folder: Path) -> tuple[SkillFolder, ...]:
     from keen_tui.settings.added.skill_folders import project_folders  # noqa: PLC0415 - only where there are any
 
     return project_folders(folder)
+
+
+def _agent_files(folder: Path) -> tuple[AgentFile, ...]:
+    if not any(os.path.lexists(folder / place) for place in AGENT_PLACES):
+        return ()
+    from keen_tui.settings.added.agent_files import project_agent_files  # noqa: PLC0415 - only where there are any
+
+    return project_agent_files(folder)
+
+
+def _agents_brought(files: Sequence[AgentFile]) -> tuple[Brought, ...]:
+    if not files:
+        return ()
+    from keen_tui.settings.added.agent_files import agents_brought  # noqa: PLC0415 - only where there are any
+
+    return (agents_brought(files),)
 
 
 def _skills_brought(skills: Sequence[SkillFolder]) -> Brought:

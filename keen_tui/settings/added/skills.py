@@ -6,7 +6,6 @@ nothing, and reading it runs nothing.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shlex
@@ -18,17 +17,21 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.settings.added.definition_files import (
+    LONGEST_NAME,
+    UnusableFile,
+    content_within,
+    usual_form,
+    visible_text,
+)
 from keen_tui.settings.added.front_matter import FrontMatter, FrontMatterProblem, parted
 from keen_tui.settings.added.skill_folders import SkillFolder, SkillOrigin, SkillsTooLarge, digest_of_folder
-from keen_tui.system.safe_read import NoFile, content_of
-from keen_tui.text.disguise import without_hidden
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import first_line, size
+from keen_tui.text.units import first_line
 
 LONGEST_DESCRIPTION: Final = 1_024
 """Characters; the format allows no more, and more is never sent."""
 
-_LONGEST_NAME: Final = 64
 _LONGEST_COMPATIBILITY: Final = 500
 _MOST_BYTES: Final = 400_000
 """Bytes of a SKILL.md."""
@@ -244,12 +247,12 @@ def _name(fields: dict[str, str], folder: SkillFolder, remarks: list[str]) -> st
     elif written != entry:
         remarks.append(f"its name isn't that of its folder, {entry}")
     given = written or entry
-    name = "-".join(filter(None, re.split(r"[^\w]|_", given.lower())))[:_LONGEST_NAME].strip("-")
+    name = usual_form(given)
     if not name:
         raise SkillProblem("its name has no letters or digits")
     if name != given:
         remarks.append(
-            f"its name may have only lower-case letters, digits and single hyphens, at most {_LONGEST_NAME}; "
+            f"its name may have only lower-case letters, digits and single hyphens, at most {LONGEST_NAME}; "
             f"it is called {name}"
         )
     return name
@@ -262,20 +265,9 @@ def _parted(folder: Path, file: str) -> FrontMatter:
     if not real.is_relative_to(folder):
         raise SkillProblem(f"{file} is a link to a place outside its folder")
     try:
-        content = content_of(real, most=_MOST_BYTES)
-    except NoFile as error:
-        raise SkillProblem(f"{file} isn't a regular file") from error
-    except OSError as error:
-        is_large = error.errno == errno.EFBIG
-        raise SkillProblem(
-            f"{file} is larger than {size(_MOST_BYTES)}" if is_large else f"{file}: {error.strerror}"
-        ) from error
-    if content is None:
-        raise SkillProblem(f"{file} isn't there any more")
-    try:
-        text, _ = without_hidden(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise SkillProblem(f"{file} isn't UTF-8 text (byte {error.start})") from error
+        text = visible_text(content_within(real, _MOST_BYTES))
+    except UnusableFile as why:
+        raise SkillProblem(f"{file} {why}") from why
     try:
         return parted(text)
     except FrontMatterProblem as problem:

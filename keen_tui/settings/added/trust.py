@@ -42,7 +42,8 @@ def ask_again(
     """
     project = read_project(folder, check_rules)
     if project is None or not project.asks:
-        out.write("This folder has no settings, commands, skills, MCP servers or hooks for Keen.\n")
+        kinds = "settings, commands, skills, sub-agents, MCP servers or hooks"
+        out.write(f"This folder has no {kinds} for Keen.\n")
         return
     if not keys.isatty():
         raise ConfigError("Nobody can answer here: keen-tui trust needs a terminal.")

@@ -1,0 +1,112 @@
+"""Finds the files that define sub-agents, and reads each of them once: what the user trusts is what is
+used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from keen_tui.settings.added.brought import Brought, first_rows, in_question
+from keen_tui.settings.added.definition_files import UnusableFile, content_within, markdown_files
+from keen_tui.system.paths import AGENT_PLACES
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import size
+
+MOST_BYTES: Final = 64_000
+"""Bytes of a file; its text is sent with every request of the sub-agent."""
+MOST_FILES: Final = 200
+"""Files that are looked at in one place."""
+_DEEPEST: Final = 3
+"""Folders in folders that are looked into."""
+_ABOUT_THE_FOLDER: Final = ("readme.md", "agents.md", "claude.md")
+"""Files that say something about the folder and define nothing."""
+
+
+class AgentFile(Struct, frozen=True, kw_only=True):
+    """A file that defines a sub-agent. `stem` is its name without the ending, `place` its folder for people,
+    `where` the file itself. `problem` says why it can't be used, "" for nothing."""
+
+    stem: str
+    place: str
+    where: str
+    content: bytes = b""
+    problem: str = ""
+
+
+def own_agent_files(places: Sequence[Path]) -> tuple[AgentFile, ...]:
+    """The user's own, from the folders of `own_agent_places`, the first place first. Links are followed: the
+    user made them. Blocks; never raises."""
+    seen: set[Path] = set()
+    return tuple(each for folder in places for each in _files(folder, _of_home(folder), None, seen))
+
+
+def project_agent_files(project: Path) -> tuple[AgentFile, ...]:
+    """Those of a project. A link that leaves the project isn't followed. In the home folder there are none:
+    what is there is the user's own. Blocks; never raises."""
+    root = Path(os.path.realpath(project))
+    if root == Path(os.path.realpath(Path.home())):
+        return ()
+    seen: set[Path] = set()
+    return tuple(each for name in AGENT_PLACES for each in _files(root / name, name, root, seen))
+
+
+def agents_brought(files: Sequence[AgentFile]) -> Brought:
+    """What a project defines, for the question whether it may be used."""
+    usable = [file for file in files if not file.problem]
+    places = dict.fromkeys(file.place for file in usable)
+    return Brought(
+        title=f"sub-agents of its own, in {' and '.join(places)}",
+        rows=first_rows(
+            [
+                f"  {in_question(file.stem)}   {size(len(file.content))}, in {in_question(file.where)}"
+                for file in usable
+            ]
+        ),
+        content=tuple(
+            f"{file.where}\0{sha256(file.content).hexdigest()}".encode("utf-8", "replace") for file in usable
+        ),
+    )
+
+
+def _files(folder: Path, shown: str, root: Path | None, seen: set[Path]) -> Iterator[AgentFile]:
+    """The files below a folder, each once: `.claude/agents` is often a link to `.agents/agents`. `root` is
+    the project that no link may leave."""
+    real = Path(os.path.realpath(folder))
+    if root and not real.is_relative_to(root):
+        return
+    for number, path in enumerate(markdown_files(real, _DEEPEST, follows=root is None)):
+        relative = clean(path.relative_to(real).as_posix())
+        if number == MOST_FILES:
+            why = f"only the first {MOST_FILES} files of {shown} are read"
+            yield AgentFile(stem=path.stem, place=shown, where=f"{shown}/{relative}", problem=why)
+            return
+        target = Path(os.path.realpath(path))
+        if target in seen or path.name.casefold() in _ABOUT_THE_FOLDER:
+            continue
+        seen.add(target)
+        yield _read(path, target, shown, f"{shown}/{relative}", root)
+
+
+def _read(path: Path, target: Path, place: str, where: str, root: Path | None) -> AgentFile:
+    content, problem = b"", ""
+    if root and not target.is_relative_to(root):
+        problem = "it is a link to a place outside the project"
+    else:
+        try:
+            content = content_within(target, MOST_BYTES)
+        except UnusableFile as why:
+            problem = f"it {why}"
+    return AgentFile(stem=path.stem, place=place, where=where, content=content, problem=problem)
+
+
+def _of_home(folder: Path) -> str:
+    """The folder as people write it, `~/.claude/agents`."""
+    try:
+        return f"~/{folder.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return clean(str(folder))

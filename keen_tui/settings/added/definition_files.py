@@ -1,0 +1,78 @@
+"""Markdown files in which people define something: commands, skills, sub-agents. How they are found and
+read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from keen_tui.system.safe_read import NoFile, content_of
+from keen_tui.text.disguise import without_hidden
+from keen_tui.text.units import size
+
+LONGEST_NAME: Final = 64
+"""Characters of a name in the usual form."""
+
+
+class UnusableFile(Exception):
+    """Why a file can't be used, as the end of a sentence that begins with the file."""
+
+
+def markdown_files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]:
+    """Files that end in .md, in the order of their names, those of sub-folders behind, `depth` folders deep.
+    What is hidden, and what can't be listed, is passed over. Links to folders are followed if `follows`."""
+    if not follows and folder.is_symlink():
+        return
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted((entry for entry in listing if entry.name[0] != "."), key=lambda each: each.name)
+    except OSError:
+        return
+    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=follows)]
+    yield from (folder / entry.name for entry in entries if entry.name.endswith(".md"))
+    if depth > 1:
+        for entry in folders:
+            yield from markdown_files(folder / entry.name, depth - 1, follows=follows)
+
+
+def content_within(path: Path, most: int) -> bytes:
+    """The content of a file of at most that many bytes. `path` has its symlinks resolved. Blocks, but never
+    waits for a pipe.
+
+    Raises:
+        UnusableFile: it isn't there, isn't a regular file, is larger, or can't be read.
+    """
+    try:
+        content = content_of(path, most=most)
+    except NoFile as error:
+        raise UnusableFile("isn't a regular file") from error
+    except OSError as error:
+        is_large = error.errno == errno.EFBIG
+        raise UnusableFile(
+            f"is larger than {size(most)}" if is_large else f"can't be read: {error.strerror}"
+        ) from error
+    if content is None:
+        raise UnusableFile("isn't there any more")
+    return content
+
+
+def visible_text(content: bytes) -> str:
+    """The text of a file, without what nobody would see in it.
+
+    Raises:
+        UnusableFile: it isn't text.
+    """
+    try:
+        return without_hidden(content.decode("utf-8-sig"))[0]
+    except UnicodeDecodeError as error:
+        raise UnusableFile(f"isn't UTF-8 text (byte {error.start})") from error
+
+
+def usual_form(name: str) -> str:
+    """The name in lower-case letters, digits and single hyphens, at most 64 characters; "" if it has no
+    letters or digits."""
+    return "-".join(filter(None, re.split(r"[^\w]|_", name.lower())))[:LONGEST_NAME].strip("-")
