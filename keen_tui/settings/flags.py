@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, NoReturn, get_args
 from keen_tui import __version__
 from keen_tui.domain.choices import ExportFormat, Output
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS, Flag
+from keen_tui.settings.about import Flag
+from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS
 
 SUBJECTS = {
     "sessions": "no arguments",
