@@ -101,7 +101,11 @@ class Session:
         self._why_stopped = STOPPED
         self._is_closed = False
         self._surroundings = Surroundings(
-            toolbox, self._publish, attended=attended, turn=lambda: self.turn if self.running else 0
+            toolbox,
+            self._publish,
+            attended=attended,
+            turn=lambda: self.turn if self.running else 0,
+            newest_turn=lambda: self.turn,
         )
         self._job = JobSlot()
         self._background = BackgroundJobs()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from keen_tui.agent.open_session import newest_todos
-from keen_tui.domain.events import Event, Notice, SandboxFound
+from keen_tui.domain.events import BackgroundChanged, Event, Notice, SandboxFound
 from keen_tui.domain.permitted import Permitted
 from keen_tui.tools.toolbox import Toolbox
 
@@ -17,13 +17,21 @@ class Surroundings:
     """Finds them out when the first request no longer has to wait for it, and publishes the result."""
 
     def __init__(
-        self, toolbox: Toolbox, publish: Callable[[Event], None], *, attended: bool, turn: Callable[[], int]
+        self,
+        toolbox: Toolbox,
+        publish: Callable[[Event], None],
+        *,
+        attended: bool,
+        turn: Callable[[], int],
+        newest_turn: Callable[[], int],
     ) -> None:
+        """`turn` is the number of the turn that runs, 0 for none."""
         self._toolbox = toolbox
         self._publish = publish
         self._sandbox = ""
         toolbox.tasks.turn = turn
-        toolbox.tasks.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))
+        toolbox.tasks.tell = lambda sentence: publish(Notice(turn=newest_turn(), text=sentence))
+        toolbox.tasks.changed = lambda running: publish(BackgroundChanged(tasks=running))
         if toolbox.servers:
             toolbox.servers.attended = attended
             toolbox.servers.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))

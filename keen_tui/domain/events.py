@@ -13,6 +13,7 @@ from typing import Any, Literal, assert_never
 
 from msgspec import Struct, field, to_builtins
 
+from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import Display
 from keen_tui.domain.errors import EndReason
@@ -227,7 +228,8 @@ class RetryScheduled(Passing, frozen=True, kw_only=True):
 
 
 class Notice(Stored, frozen=True, kw_only=True):
-    """One sentence for the user that belongs to no tool and ends nothing. `turn` is 0 outside a turn."""
+    """One sentence for the user that belongs to no tool and ends nothing. `turn` is 0 for words of the
+    moment, which no later reader of the session needs."""
 
     turn: int
     text: str
@@ -475,6 +477,13 @@ class ShellFinished(Stored, frozen=True, kw_only=True):
     seconds: float
 
 
+class BackgroundChanged(Passing, frozen=True, kw_only=True):
+    """The commands that run in the background now, the newest first. New output counts as a change, at most
+    twice a second."""
+
+    tasks: tuple[TaskReport, ...]
+
+
 class ContextMeasured(Passing, frozen=True, kw_only=True):
     """How many tokens of the context window are used: by the running turn so far, or between turns by the
     next request without its message. None if that isn't known."""
@@ -534,6 +543,7 @@ SessionEvent = (
     | PolicyChanged
     | PendingKept
     | ContextMeasured
+    | BackgroundChanged
     | SessionOpened
     | SessionRestored
     | SessionRenamed

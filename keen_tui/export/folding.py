@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
+    BackgroundChanged,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -146,7 +147,7 @@ class _Folding:
                 pass
             case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured() | PendingKept():
                 pass
-            case SessionOpened() | SessionRestored():
+            case SessionOpened() | SessionRestored() | BackgroundChanged():
                 pass
             case _:
                 assert_never(event)

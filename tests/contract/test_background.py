@@ -10,7 +10,14 @@ import pytest
 from keen_tui.agent.services.task_service import TaskService
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import ApprovalRequested, Notice, ToolFinished, TurnDone, TurnIncomplete
+from keen_tui.domain.events import (
+    ApprovalRequested,
+    BackgroundChanged,
+    Notice,
+    ToolFinished,
+    TurnDone,
+    TurnIncomplete,
+)
 from keen_tui.tools.builtin import bash
 from tests.support.agent import Bench, at_work
 from tests.support.waiting import LIMIT, until
@@ -72,6 +79,25 @@ async def test_a_later_turn_is_told_that_it_runs_and_of_its_end(tmp_path: Path) 
         assert bench.messages()[-1].text == "again"
         assert not any("Commands in the background" in message.text for message in bench.messages())
         bench.assert_valid_requests()
+
+
+async def test_front_ends_are_told_what_runs_and_what_it_printed(tmp_path: Path) -> None:
+    async with at_work([Reply([start(SERVER)]), DONE], tmp_path) as bench:
+        await bench.ask("serve")
+        told = bench.log.of(BackgroundChanged)
+        assert [task.id for task in told[0].tasks] == ["t1"]
+        await until(lambda: bench.log.of(BackgroundChanged)[-1].tasks[0].last_line == "ready")
+        (tmp_path / "go").touch()
+        await until(lambda: not bench.log.of(BackgroundChanged)[-1].tasks)
+
+
+async def test_an_end_between_turns_belongs_to_the_newest_turn(tmp_path: Path) -> None:
+    async with at_work([Reply([start(SERVER)]), DONE], tmp_path) as bench:
+        await bench.ask("serve")
+        (tmp_path / "go").touch()
+        await until_ended(bench)
+        (told,) = bench.log.of(Notice)
+        assert told.turn == 1, "a notice without a turn would be gone with the next key"
 
 
 async def test_an_end_in_the_middle_of_a_turn_is_told_before_the_next_step(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ class TaskService:
 
     def tasks(self) -> tuple[TaskReport, ...]:
         """All that are known, the newest first."""
-        return tuple(_report(task) for task in reversed(self._tasks.all))
+        return tuple(task.report for task in reversed(self._tasks.all))
 
     def output(self, id: str) -> str:
         """The end of its output, cleaned. Raises SessionRefused: there is none of this id."""
@@ -32,18 +32,3 @@ class TaskService:
             return self._tasks.find(id)
         except ToolFailure as failure:
             raise SessionRefused(f"{str(failure)[:1].upper()}{str(failure)[1:]}") from None
-
-
-def _report(task: BackgroundTask) -> TaskReport:
-    return TaskReport(
-        id=task.id,
-        command=task.command,
-        state=task.state,
-        running=task.running,
-        failed=task.failed,
-        stopped=task.stopped and not task.running,
-        turn=task.turn,
-        bytes=task.output.size,
-        last_line=task.output.last_line,
-        file=task.output.file,
-    )

@@ -7,6 +7,7 @@ from typing import assert_never
 from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
+    BackgroundChanged,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -70,7 +71,7 @@ from keen_tui.frontends.line.streaming import LineStream, Reading
 from keen_tui.text.labels import MODES, contact_line, resource_line, search_line, skill_line
 from keen_tui.text.units import counted
 
-_SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
+_SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured, BackgroundChanged)
 """Events that end no line of the reply."""
 
 
@@ -187,8 +188,8 @@ class Narrator:
                 say(compaction_words(event))
             case CompactionDelta() | ModelChanged() | SessionOpened() | SessionRestored():
                 pass  # the ends of summaries, choices and openings are reported where they are awaited
-            case ContextMeasured():
-                pass  # /context reports it
+            case ContextMeasured() | BackgroundChanged():
+                pass  # /context and /tasks report it
             case _:
                 assert_never(event)
 

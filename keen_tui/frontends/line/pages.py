@@ -73,8 +73,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             await LineModels(ui, models).enter_key()
         case ServerPage(models, address):
             await LineModels(ui, models).name_server(address)
-        case TasksPage(port):
-            ui.printer.read(_tasks(port))
+        case TasksPage(port, id):
+            ui.printer.read(_tasks(port, id))
         case McpPage():
             ui.printer.read(servers_in_lines(page))
         case SignInPage(sign_in):
@@ -107,8 +107,12 @@ def _skills(skills: Sequence[ShownSkill]) -> Iterator[str]:
         yield "/skills away NAME puts one away."
 
 
-def _tasks(port: TasksPort) -> Iterator[str]:
+def _tasks(port: TasksPort, id: str) -> Iterator[str]:
+    if id:
+        yield from port.output(id).strip("\n").split("\n")
     for task in port.tasks():
+        if id not in ("", task.id):
+            continue
         last = f" Its last line: {task.last_line}" if task.last_line else ""
         yield f"{task.id} {task.state}: {task.command}. {size(task.bytes)} of output.{last}"
     if any(task.running for task in port.tasks()):

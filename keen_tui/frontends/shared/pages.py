@@ -114,9 +114,10 @@ class SignInPage(Struct, frozen=True):
 
 
 class TasksPage(Struct, frozen=True):
-    """The commands in the background, at least one."""
+    """The commands in the background, at least one; with an `id` that one, whole."""
 
     port: TasksPort
+    id: str
 
 
 Page: TypeAlias = (

@@ -8,10 +8,12 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
+from keen_tui.domain.background import TaskReport
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.background.throttle import Throttle
 from keen_tui.tools.process.process import Ended
 from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.quarantine.new_files import NewFiles
@@ -92,9 +94,26 @@ class BackgroundTask:
             return f"failed after {for_long}: {self._problem}"
         return f"ended after {for_long}, exit code {self.exit_code}"
 
-    def start(self, work: Work, ended: Callable[[BackgroundTask], None]) -> None:
-        """Begin; `ended` is called when it has ended."""
-        self._work = asyncio.create_task(self._run(work, ended))
+    @property
+    def report(self) -> TaskReport:
+        """How it is now, for front ends."""
+        return TaskReport(
+            id=self.id,
+            command=self.command,
+            state=self.state,
+            running=self.running,
+            failed=self.failed,
+            stopped=self.stopped and not self.running,
+            turn=self.turn,
+            bytes=self.output.size,
+            last_line=self.output.last_line,
+            file=self.output.file,
+        )
+
+    def start(self, work: Work, ended: Callable[[BackgroundTask], None], printed: Callable[[], None]) -> None:
+        """Begin; `ended` is called when it has ended, `printed` in any thread when it has printed
+        something."""
+        self._work = asyncio.create_task(self._run(work, ended, printed))
 
     async def wait(self, seconds: float) -> None:
         """Wait until it has ended, but not longer than these seconds."""
@@ -116,9 +135,15 @@ class BackgroundTask:
             self._work.cancel()
             await asyncio.wait({self._work})
 
-    async def _run(self, work: Work, ended: Callable[[BackgroundTask], None]) -> None:
+    async def _run(
+        self, work: Work, ended: Callable[[BackgroundTask], None], printed: Callable[[], None]
+    ) -> None:
+        def feed(chunk: bytes) -> None:
+            self.output.feed(chunk)
+            printed()
+
         try:
-            self.exit_code = (await work(self.output.feed)).code
+            self.exit_code = (await work(feed)).code
         except OSError as error:
             self._problem = error.strerror or str(error)
         except ToolFailure as failure:
@@ -138,11 +163,14 @@ class BackgroundTasks:
         """The number of the turn that runs."""
         self.tell: Callable[[str], None] = lambda sentence: None
         """Tells the person that one has ended."""
+        self.changed: Callable[[tuple[TaskReport, ...]], None] = lambda running: None
+        """Gets those that run, the newest first, when one begins or ends, and soon after one has printed."""
         self._clock = clock
         self._tasks: dict[str, BackgroundTask] = {}
         self._untold: list[BackgroundTask] = []
         self._notes: list[str] = []
         self._count = 0
+        self._news = Throttle(lambda: self.changed(tuple(task.report for task in reversed(self.running))))
 
     @property
     def all(self) -> Sequence[BackgroundTask]:
@@ -184,7 +212,9 @@ class BackgroundTasks:
         self._tasks[task.id] = task
         for old in [each.id for each in self.all if not each.running][:-_MOST_KNOWN]:
             del self._tasks[old]
-        task.start(work, self._ended)
+        loop = asyncio.get_running_loop()
+        task.start(work, self._ended, lambda: self._news.soon(loop))
+        self._news.now()
         return task
 
     def told(self, tasks: Sequence[BackgroundTask], notes: Sequence[str] = ()) -> None:
@@ -206,6 +236,7 @@ class BackgroundTasks:
     async def close(self) -> None:
         """End all that run, at once."""
         await asyncio.gather(*(task.kill() for task in self.running))
+        self._news.stop()
 
     async def check(self) -> None:
         """Keep back the new files that they have created so far."""
@@ -224,6 +255,7 @@ class BackgroundTasks:
         return [(task, new) for task, new in watched if new and new.scope != "nothing"]
 
     def _ended(self, task: BackgroundTask) -> None:
+        self._news.now()
         if not task.is_started:
             return  # the result of its call says so
         if not task.stopped:

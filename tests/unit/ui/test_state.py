@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from keen_tui.domain.events import (
     ApprovalAnswered,
+    BackgroundChanged,
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
@@ -41,6 +42,7 @@ from keen_tui.frontends.tui.state.state import (
     UserBlock,
 )
 from tests.support import story
+from tests.support.fake_tasks import TASKS
 
 
 def after(*parts: Event | Iterable[Event], now: float = 10.0, state: UiState | None = None) -> UiState:
@@ -306,6 +308,17 @@ def test_a_notice_of_a_turn_stands_in_the_transcript_and_others_above_the_compos
     state = after(story.started(1, "go"), Notice(turn=1, text="cut short"), Notice(turn=0, text="refused"))
     assert isinstance(state.live[-1], NoticeBlock)
     assert state.notice == "refused"
+
+
+def test_a_notice_behind_a_turn_that_waits_stands_before_its_end() -> None:
+    state = after(story.started(1, "go"), story.incomplete(1), Notice(turn=1, text="t1 ended"))
+    assert isinstance(state.live[-1], EndBlock)
+    assert isinstance(state.live[-2], NoticeBlock)
+
+
+def test_what_runs_in_the_background_goes_on_in_another_session() -> None:
+    state = after(BackgroundChanged(tasks=TASKS), SessionOpened(id="b"))
+    assert state.tasks == TASKS
 
 
 def test_usage_adds_up_and_says_nothing_about_the_next_request() -> None:

@@ -9,7 +9,7 @@ NO_TASKS = "No command runs in the background, and none has."
 
 
 async def tasks(context: CommandContext, words: str) -> None:
-    """Show the commands in the background; `stop t1` ends one."""
+    """Show the commands in the background; `t1` shows one whole, `stop t1` ends it."""
     from keen_tui.frontends.shared.pages import TasksPage
 
     port = kept(context.setup.tasks, NO_TASKS)
@@ -19,9 +19,12 @@ async def tasks(context: CommandContext, words: str) -> None:
         case []:
             if not port.tasks():
                 raise SessionRefused(NO_TASKS)
-            await context.ui.show(TasksPage(port))
+            await context.ui.show(TasksPage(port, ""))
+        case [id]:
+            port.output(id)  # refuses an id that there isn't
+            await context.ui.show(TasksPage(port, id))
         case _:
-            raise WordsRefused("Write /tasks, or /tasks stop ID.")
+            raise WordsRefused("Write /tasks, /tasks ID or /tasks stop ID.")
 
 
 TASKS = Command(
@@ -29,7 +32,7 @@ TASKS = Command(
     keys=(),
     label="Commands in the background",
     slash=("tasks",),
-    takes="[stop ID]",
+    takes="[stop] [ID]",
     help="shows the commands in the background with their output; /tasks stop ID ends one",
     does=tasks,
 )

@@ -76,8 +76,8 @@ class WorkspacePages:
                 self._models.name_server(models, address)
             case McpPage(port, name):
                 self._servers(port, name)
-            case TasksPage(port):
-                self._tasks(port)
+            case TasksPage(port, id):
+                self._tasks(port, id)
             case SignInPage(sign_in):
                 self._sign_in(sign_in)
             case _:
@@ -118,11 +118,11 @@ class WorkspacePages:
         view = self._view
         view.open_page(SignInScreen(view.look, view.glyphs, sign_in), lambda said: view.say(said or ""))
 
-    def _tasks(self, port: TasksPort) -> None:
+    def _tasks(self, port: TasksPort, id: str) -> None:
         from keen_tui.frontends.tui.pages.tasks import TasksScreen  # noqa: PLC0415 - not before the first paint
 
         view = self._view
-        view.open_page(TasksScreen(view.look, view.glyphs, port))
+        view.open_page(TasksScreen(view.look, view.glyphs, port, id))
 
     def _usage(self) -> None:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint

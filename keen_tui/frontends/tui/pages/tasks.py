@@ -21,9 +21,9 @@ from keen_tui.text.units import size
 class TaskRows(LiveRows):
     """The commands, the newest first."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, port: TasksPort) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, port: TasksPort, id: str) -> None:
         self._port = port
-        super().__init__(styles, glyphs, "")
+        super().__init__(styles, glyphs, id)
 
     def names(self) -> Sequence[str]:
         return [task.id for task in self._port.tasks()]
@@ -76,8 +76,8 @@ class TasksScreen(LiveListScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [same_key("page_stop", "stop")]
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, port: TasksPort) -> None:
-        super().__init__(TaskRows(styles, glyphs, port))
+    def __init__(self, styles: Styles, glyphs: Glyphs, port: TasksPort, id: str) -> None:
+        super().__init__(TaskRows(styles, glyphs, port, id))
         self._port = port
 
     def action_stop(self) -> None:

@@ -66,16 +66,23 @@ class Activity(Panel):
 
     def entries(self, width: int) -> Sequence[PanelEntry]:
         now = self._now(width)
-        if not self.has_focus and now and self.size.height:
-            return self._that_fit(now, width)
-        return Entries((len(now), now.__getitem__), self._earlier_turns(width, below=bool(now)))
+        half = (self.size.height - 4) // 2
+        taken = sum(len(entry.rows) for entry in _newest(now, half)) if now and self._state.tasks else 0
+        tasks = self._drawing(width).tasks(self._state.tasks, 2 * half - min(taken, half))
+        if not self.has_focus and (now or tasks) and self.size.height:
+            return self._that_fit(now, tasks, width)
+        earlier = self._earlier_turns(width, below=bool(now))
+        return Entries((len(now), now.__getitem__), earlier, (len(tasks), tasks.__getitem__))
 
-    def _that_fit(self, now: Sequence[PanelEntry], width: int) -> list[PanelEntry]:
-        """The newest entries of the turn and, where there is room left, those of earlier turns."""
-        room = self.size.height - 4
+    def _that_fit(
+        self, now: Sequence[PanelEntry], tasks: Sequence[PanelEntry], width: int
+    ) -> list[PanelEntry]:
+        """The newest entries of the turn, the commands in the background and, where there is room left,
+        earlier turns between them."""
+        room = self.size.height - 4 - sum(len(entry.rows) for entry in tasks)
         shown = _newest(now, room)
         left = room - sum(len(entry.rows) for entry in shown) - 1
-        return [*shown, *Entries(self._earlier_turns(width, below=True))[: max(left, 0)]]
+        return [*shown, *Entries(self._earlier_turns(width, below=bool(now)))[: max(left, 0)], *tasks]
 
     def _now(self, width: int) -> Sequence[PanelEntry]:
         """What the newest turn did and does."""
@@ -102,7 +109,9 @@ class Activity(Panel):
         now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks)
         doing = 1 if self._drawing(width).doing(self._state) else 0
         earlier = max(len(self._state.turns) - 1, 0)
-        return 3 + now + doing + (earlier + 1 if earlier else 0) + 1
+        named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + doing, most // 2))
+        tasks = sum(len(entry.rows) for entry in named)
+        return 3 + now + doing + (earlier + 1 if earlier else 0) + tasks + 1
 
     def _blocks(self) -> list[Block]:
         """The blocks of the newest turn that have an entry."""
@@ -127,7 +136,7 @@ class Activity(Panel):
 def _drawn_of(state: UiState, now: float) -> tuple[object, ...]:
     """What of a state is drawn here: all but the words of the reply, which come thirty times a second."""
     live = [block for block in state.live if not isinstance(block, TextBlock)]
-    return live, state.turns, state.phase, doing(state, now).silent
+    return live, state.turns, state.phase, doing(state, now).silent, state.tasks
 
 
 def _has_contacts(block: Block) -> bool:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from keen_tui.domain.background import TaskReport
 from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.frontends.shared.commands.tasks import TASKS
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.panels.entries import PanelEntry
@@ -22,10 +24,13 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import remarks
 from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
-from keen_tui.frontends.tui.widgets.row_widget import GAP, join_facts, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row, join_facts, spread
 from keen_tui.text.labels import SHORT_REASONS, not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
+
+_MOST_TASKS = 3
+"""The most commands in the background that are named; the others are counted."""
 
 
 class ActivityRows(PanelStyle, frozen=True):
@@ -78,6 +83,34 @@ class ActivityRows(PanelStyle, frozen=True):
         left = Text.assemble((f"{self.glyphs.folded} ", look("dim")), facts)
         row = spread(left, Text(duration(turn.seconds), look("dim")), self.width)
         return PanelEntry(rows=(Text(), row) if below else (row,), turn=turn.turn)
+
+    def tasks(self, tasks: Sequence[TaskReport], room: int) -> list[PanelEntry]:
+        """The commands in the background, each with its newest line: those that have room in so many rows,
+        but at least one, and how many more there are."""
+        rows = [self._task(task) for task in tasks[:_MOST_TASKS]]
+        while len(rows) > 1 and 2 + sum(map(len, rows)) + (len(rows) < len(tasks)) > room:
+            del rows[-1]
+        entries = [PanelEntry(rows=row, task=task.id) for row, task in zip(rows, tasks, strict=False)]
+        if more := tasks[len(rows) :]:
+            words = Text(f"  and {len(more)} more", self.look("dim"))
+            entries.append(PanelEntry(rows=(words,), task=more[0].id))
+        return [self._tasks_title(), *entries] if entries else []
+
+    def _tasks_title(self) -> PanelEntry:
+        title, command = (
+            Text("In the background", self.look("soft")),
+            Text(f"/{TASKS.slash[0]}", self.look("dim")),
+        )
+        return PanelEntry(rows=(Text(), spread(title, command, self.width, self.glyphs.more)))
+
+    def _task(self, task: TaskReport) -> tuple[Text, ...]:
+        look, glyphs = self.look, self.glyphs
+        mark = Text(glyphs.running, look("accent"))
+        row = Text.assemble(mark, " ", (task.id, look("soft")), " ", (task.command, look("text")))
+        room = self.width - 4
+        edge = Text(f"  {glyphs.live} ", look("edge"))
+        line = Text.assemble(edge, (cut(task.last_line, room, glyphs.more), look("dim")))
+        return (cut_row(row, self.width, glyphs.more), *([line] if task.last_line else ()))
 
     def _call(self, block: ToolBlock) -> Text:
         look, glyphs = self.look, self.glyphs

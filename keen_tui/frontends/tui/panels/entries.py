@@ -16,18 +16,20 @@ _ENTRIES_KEPT = 128
 class PanelEntry(Struct, frozen=True, kw_only=True):
     """Rows of a panel that belong together, and the place in the transcript they stand for.
 
-    `waits` gives its rows the amber bar. `turn` is 0 for rows that belong to none.
+    `waits` gives its rows the amber bar. `turn` is 0 for rows that belong to none. `task` is the id of a
+    command in the background, "" for other rows.
     """
 
     rows: tuple[Text, ...]
     turn: int = 0
     call_id: str | None = None
     waits: bool = field(default=False)
+    task: str = ""
 
     @property
     def leads(self) -> bool:
         """Whether there is a place that it stands for."""
-        return bool(self.turn or self.call_id)
+        return bool(self.turn or self.call_id or self.task)
 
 
 class Entries(Sequence[PanelEntry]):

@@ -63,6 +63,13 @@ class Panel(RowWidget, can_focus=True):
             self.turn = turn
             self.call_id = call_id
 
+    class TaskWanted(Message):
+        """The command in the background with this id was chosen."""
+
+        def __init__(self, id: str) -> None:
+            super().__init__()
+            self.id = id
+
     class ChangesWanted(Message):
         """The changes of `turn` are to be shown."""
 
@@ -187,8 +194,11 @@ class Panel(RowWidget, can_focus=True):
         self.changed()
 
     def action_show(self) -> None:
-        """Show the chosen entry in the transcript."""
-        if entry := self._chosen():
+        """Show the chosen entry in the transcript, or the output of the chosen command."""
+        entry = self._chosen()
+        if entry and entry.task:
+            self.post_message(self.TaskWanted(entry.task))
+        elif entry:
             self.post_message(self.Chosen(entry.turn, entry.call_id))
 
     def action_open_file(self) -> None:

@@ -11,6 +11,7 @@ from keen_tui.domain.display import TodoDisplay
 from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
+    BackgroundChanged,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -62,13 +63,13 @@ from keen_tui.domain.recorded import recalled_bytes
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
     memory_edited,
+    noticed,
     own_command,
     session_changed,
     turn_undone,
 )
 from keen_tui.frontends.tui.state.state import (
     Block,
-    NoticeBlock,
     Phase,
     ReasoningBlock,
     RetryBlock,
@@ -150,9 +151,7 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case Usage():
             return _add_usage(state, event)
         case Notice():
-            if event.turn == 0:
-                return replace(state, notice=event.text)
-            return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=event.text)))
+            return noticed(state, event)
         case Steered():
             said = replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
             return _with_words(said, event.turn, utf8_bytes(event.text))
@@ -184,6 +183,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, policy=event.policy)
         case PendingKept():
             return replace(state, keeps_pending=event.durable)
+        case BackgroundChanged():
+            return replace(state, tasks=event.tasks)
         case ContextMeasured():
             return replace(state, context_tokens=event.tokens)
         case SessionOpened() | SessionRestored() | SessionRenamed():

@@ -14,6 +14,7 @@ from keen_tui.domain.events import (
     CompactionFailed,
     CompactionStarted,
     MemoryEdited,
+    Notice,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -54,6 +55,7 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
                 policy=state.policy,
                 keeps_pending=state.keeps_pending,
                 model=state.model,
+                tasks=state.tasks,
                 session_id=event.id,
                 title=event.title,
                 restoring=event.restoring,
@@ -70,6 +72,17 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
             )
         case SessionRenamed():
             return replace(state, title=event.title)
+
+
+def noticed(state: UiState, event: Notice) -> UiState:
+    """A sentence in the transcript; one that belongs to no turn is shown for a moment. An end that waits for
+    the user stays the last block."""
+    if event.turn == 0:
+        return replace(state, notice=event.text)
+    block = NoticeBlock(turn=event.turn, text=event.text)
+    if state.live and _is_open_end(state.live[-1]):
+        return replace(state, live=(*state.live[:-1], block, state.live[-1]))
+    return replace(state, live=(*state.live, block))
 
 
 def compaction(state: UiState, event: CompactionEvent) -> UiState:
@@ -133,10 +146,14 @@ def _ended(block: Block, end: ShellFinished) -> Block:
 def _before_open_end(live: tuple[Block, ...], begun: Block) -> tuple[Block, ...]:
     """The blocks with one more at their end; an end that waits for the user stays the last one."""
     kept = tuple(block for block in live if not _is_under_way(block))
-    last = kept[-1] if kept else None
-    if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:
-        return (*kept[:-1], begun, last)
+    if kept and _is_open_end(kept[-1]):
+        return (*kept[:-1], begun, kept[-1])
     return (*kept, begun)
+
+
+def _is_open_end(block: Block) -> bool:
+    """Whether it is the end of a turn that waits for retry or discard."""
+    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
 
 
 def _phase_between(state: UiState) -> Phase:

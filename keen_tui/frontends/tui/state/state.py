@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import TodoItem, todo_progress
 from keen_tui.domain.events import (
@@ -235,6 +236,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     spent: Spent = NOTHING
     left_out: LeftOut = NOTHING_LEFT_OUT
     """What the next request leaves out of the whole history."""
+    tasks: tuple[TaskReport, ...] = ()
+    """The commands that run in the background, the newest first."""
     last_word_at: float = 0.0
     """When the running turn last gave a sign of life (clock of `apply`)."""
 

@@ -78,7 +78,8 @@ class StatusBar(RowWidget):
         the word about the sandbox, then the label of the meter."""
         look = self.look
         word = "replay" if self._state.replay else self._state.mode
-        mode = Text(word, look("wait" if word == "auto" else "text", bold=True))
+        alone = Text(word, look("wait" if word == "auto" else "text", bold=True))
+        mode = self.fact(alone, self._tasks())
         whole, fill = self._fill(_METER, counts=True), self._fill(_METER)
         cost, sandbox, named = self._cost(), self._sandbox(), self._sandbox(named=True)
         return [
@@ -90,6 +91,7 @@ class StatusBar(RowWidget):
             self.fact(mode, sandbox, fill),
             *self._narrow_lefts(mode, sandbox, fill),
             mode,
+            alone,
         ]
 
     def _narrow_lefts(self, mode: Text, sandbox: Text, fill: Text) -> list[Text]:
@@ -103,6 +105,12 @@ class StatusBar(RowWidget):
             ]
         whole = self._fill(_SHORT_METER)
         return [self.fact(mode, each) for each in (fill, whole, short, number)]
+
+    def _tasks(self) -> Text:
+        """How many commands run in the background."""
+        running = len(self._state.tasks)
+        words = f"{self.glyphs.running} {running} in background" if running else ""
+        return Text(words, self.look("accent"))
 
     def _sandbox(self, *, named: bool = False) -> Text:
         found = self._state.sandbox

@@ -464,6 +464,10 @@ class WorkspaceScreen(Screen[None]):
         self.transcript.focus()
         self.transcript.reveal(message.turn, message.call_id)
 
+    @on(Panel.TaskWanted)
+    def _show_task(self, message: Panel.TaskWanted) -> None:
+        self.run("tasks", message.id)
+
     @on(Panel.FileWanted)
     def _open_file_of_row(self, message: Panel.FileWanted) -> None:
         self.parts.opener.open_file_of(message.turn, message.call_id)

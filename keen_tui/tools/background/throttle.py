@@ -1,0 +1,49 @@
+"""Tells of changes a few times a second, however fast they come."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+INTERVAL: Final = 0.5
+"""Seconds between a change that can wait and the news of it."""
+
+
+class Throttle:
+    """Calls `tell` in the event loop. No timer runs while nothing changes."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._is_due = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Tell within the interval. May be called in any thread."""
+        with self._lock:
+            was_due, self._is_due = self._is_due, True
+        if not was_due:
+            with suppress(RuntimeError):  # the loop is closed: the program ends
+                loop.call_soon_threadsafe(self._wait, loop)
+
+    def now(self) -> None:
+        """Tell at once; news that was due is told with it."""
+        self.stop()
+        self._tell()
+
+    def stop(self) -> None:
+        """Tell nothing that is due."""
+        if self._timer:
+            self._timer.cancel()
+        with self._lock:
+            self._is_due = False
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = loop.call_later(INTERVAL, self._due)
+
+    def _due(self) -> None:
+        if self._is_due:
+            self.now()
