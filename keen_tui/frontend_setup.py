@@ -76,6 +76,8 @@ def live(
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *additions.problems))),
         commands=additions.commands,
         skills=additions.skills,
+        agents=additions.agents,
+        agent_problems=additions.agent_problems,
         settings=SettingsService(given, environ, Path.cwd(), check_rules),
     )
 

@@ -310,3 +310,22 @@ def test_prompts_and_resources_of_a_server_go_with_messages_and_a_dead_server_is
         )
         ready(terminal, since=bytes(terminal.output).rfind(b"in the prompt"))
         say(terminal, f"{CTRL_U}see @talk:notes://nothing", "The model gets only the name", "Turn 3 done")
+
+
+def test_sub_agents_are_told_with_what_they_may_do_and_what_is_wrong(tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "agents"
+    folder.mkdir(parents=True)
+    fields = "name: {name}\ndescription: Reviews changes.\ntools: Read, Bash\nhooks: {{}}"
+    (folder / "reviewer.md").write_text(f"---\n{fields.format(name='reviewer')}\n---\nRead the diff.\n")
+    (folder / "wrong.md").write_text(f"---\n{fields.format(name='wrong')}\nmode: fast\n---\nDo it.\n")
+    with program(tmp_path, [], "--plain") as (terminal, _):
+        ready(terminal)
+        say(
+            terminal,
+            "/agents",
+            "explore, built in: Looks for things",
+            "Rights: reads only.",
+            "/agents/reviewer.md: Reviews changes. Rights: 2 tools.",
+            "About reviewer: Keen ignores hooks in it.",
+            "/agents/wrong.md isn't used: its mode is fast; write one of ask, auto-edit, plan, auto.",
+        )

@@ -324,7 +324,7 @@ def test_shapes_that_are_common_in_public_repositories_are_read(home: Path, proj
     assert read.problems == ()
     assert [agent.name for agent in of_files(read)] == ["api-designer", "logs", "test-writer"]
     designer, logs, tests = of_files(read)
-    assert designer.description.startswith("Use this agent for APIs. Examples:")
+    assert designer.description == "Use this agent for APIs. Examples: <example> user: 'Add users' </example>"
     assert (logs.description, logs.remarks) == ("Reads logs.", ("it has no name; that of its file is used",))
     assert (tests.description, tests.tools) == ("Writes tests first.", ("read_file", "write_file"))
 

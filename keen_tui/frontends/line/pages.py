@@ -15,8 +15,10 @@ from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.setting_pages import show_settings
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.changes import ShownFile, not_covered
+from keen_tui.frontends.shared.commands.agents import rights_of
 from keen_tui.frontends.shared.commands.command import Command
 from keen_tui.frontends.shared.pages import (
+    AgentsPage,
     ChangesPage,
     ContextPage,
     HelpPage,
@@ -63,6 +65,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             ui.printer.read(_changes(page))
         case SkillsPage(skills):
             ui.printer.read(_skills(skills))
+        case AgentsPage():
+            ui.printer.read(_agents(page))
         case SettingsPage():
             await show_settings(ui, page)
         case SessionsPage():
@@ -105,6 +109,15 @@ def _skills(skills: Sequence[ShownSkill]) -> Iterator[str]:
             yield f"About {skill.name}: {clean('; '.join(skill.remarks))}."
     if any(skill.used_bytes is not None for skill in skills):
         yield "/skills away NAME puts one away."
+
+
+def _agents(page: AgentsPage) -> Iterator[str]:
+    for agent in page.agents:
+        rights = f"{', '.join(rights_of(agent))}."
+        yield f"{agent.name}, {agent.source}: {agent.description.rstrip('.')}. Rights: {rights}"
+        if agent.remarks:
+            yield f"About {agent.name}: {'; '.join(agent.remarks)}."
+    yield from page.problems
 
 
 def _tasks(port: TasksPort, id: str) -> Iterator[str]:

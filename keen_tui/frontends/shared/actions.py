@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.commands import (
+    agents,
     changes,
     memory,
     models,
@@ -125,6 +126,7 @@ ACTIONS: tuple[Action, ...] = (
     *memory.COMMANDS,
     *permissions.COMMANDS,
     *skills.COMMANDS,
+    *agents.COMMANDS,
     *servers.COMMANDS,
     *tasks.COMMANDS,
     USAGE,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
     from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
     from keen_tui.frontends.shared.tasks_port import TasksPort
+    from keen_tui.settings.added.agents import AgentDefinition
 
 
 class HelpPage(Struct, frozen=True):
@@ -65,6 +66,13 @@ class SkillsPage(Struct, frozen=True):
 
     skills: Sequence[ShownSkill]
     put_away: Callable[[str], None] | None
+
+
+class AgentsPage(Struct, frozen=True):
+    """The definitions of sub-agents, and sentences about those that can't be used."""
+
+    agents: Sequence[AgentDefinition]
+    problems: Sequence[str]
 
 
 class SettingsPage(Struct, frozen=True):
@@ -127,6 +135,7 @@ Page: TypeAlias = (
     | ChangesPage
     | SettingsPage
     | SkillsPage
+    | AgentsPage
     | SessionsPage
     | ModelsPage
     | KeyPage

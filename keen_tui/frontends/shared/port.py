@@ -29,6 +29,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.settings.added.custom_commands import CustomCommand
 
 if TYPE_CHECKING:
+    from keen_tui.settings.added.agents import AgentDefinition
     from keen_tui.settings.added.skills import Skill
 
 
@@ -354,7 +355,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     `opening` is the session to open as soon as the screen is painted. `companion` runs beside the front end,
     for example a guided tour. `offers` knows what the user was offered; None: nothing is offered. `problems`
     are sentences to tell the user at the start, `commands` the slash commands from files, and `skills` those
-    that can be used, of which most are slash commands, too.
+    that can be used, of which most are slash commands, too. `agents` are the definitions of sub-agents,
+    `agent_problems` those of the problems that are about them.
     """
 
     session: WatchedSession
@@ -370,6 +372,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     commands: tuple[CustomCommand, ...] = ()
     skills: tuple[Skill, ...] = ()
+    agents: tuple[AgentDefinition, ...] = ()
+    agent_problems: tuple[str, ...] = ()
     settings: SettingsPort | None = None
     servers: ServersPort | None = None
     tasks: TasksPort | None = None

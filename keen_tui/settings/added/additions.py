@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 class Additions(Struct, frozen=True, kw_only=True):
     """What is used in a folder: the user's own, and what a project brings if the user trusts it. `agents` are
-    the sub-agents, the built-in ones included. `problems` are sentences about files that can't be used."""
+    the sub-agents, the built-in ones included. `problems` are sentences about files that can't be used,
+    `agent_problems` those of them that are about sub-agents."""
 
     commands: tuple[CustomCommand, ...] = ()
     servers: tuple[McpServer, ...] = ()
     skills: tuple[Skill, ...] = ()
     agents: tuple[AgentDefinition, ...] = ()
+    agent_problems: tuple[str, ...] = ()
     hooks: tuple[Hook, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -76,6 +78,7 @@ def read_additions(
         servers=used.found,
         skills=named,
         agents=agents,
+        agent_problems=wrong_agents,
         hooks=(*own_hooks.found, *(project.hooks if project else ())),
         problems=(
             *commands.problems,

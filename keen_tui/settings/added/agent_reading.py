@@ -146,7 +146,7 @@ def _name(front: FrontMatter, file: AgentFile, remarks: list[str]) -> str:
 
 
 def _description(front: FrontMatter, remarks: list[str]) -> str:
-    description = _text(front, "description")
+    description = " ".join(_text(front, "description").replace("\\n", " ").split())
     if not description:
         remarks.append("it has no description; its first line is used")
         description = clean(first_line(front.body.strip()).lstrip("# ")) or "no description"

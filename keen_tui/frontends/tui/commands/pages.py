@@ -6,6 +6,7 @@ import asyncio
 from typing import assert_never
 
 from keen_tui.frontends.shared.pages import (
+    AgentsPage,
     ChangesPage,
     ContextPage,
     HelpPage,
@@ -66,6 +67,8 @@ class WorkspacePages:
                 self._settings.open(page)
             case SkillsPage():
                 self._skills(page)
+            case AgentsPage():
+                self._agents(page)
             case SessionsPage():
                 self._sessions.choose(page)
             case ModelsPage(models):
@@ -140,6 +143,13 @@ class WorkspacePages:
                 view.prompt.write(f"/{name} ")
 
         view.open_page(SkillsScreen(view.look, view.glyphs, page.skills, page.put_away), chosen)
+
+    def _agents(self, page: AgentsPage) -> None:
+        from keen_tui.frontends.tui.pages.agents import AgentRows  # noqa: PLC0415 - not before the first paint
+        from keen_tui.frontends.tui.pages.live_list import LiveListScreen  # noqa: PLC0415
+
+        view = self._view
+        view.open_page(LiveListScreen(AgentRows(view.look, view.glyphs, page)))
 
     def _changes(self, page: ChangesPage) -> None:
         from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint
