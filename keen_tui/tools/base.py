@@ -118,8 +118,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     `new_files` if it may create files there, and `asks` for a call that is only a question to the person and
     isn't run.
 
-    `goes_on`: a command that runs on in the background after its call, so nobody is asked about its hosts
-    while it runs.
+    `goes_on`: a command that runs on in the background after its call.
 
     `asking` takes the questions that an MCP server asks the person while the call runs.
 

@@ -24,6 +24,7 @@ from keen_tui.domain.messages import TurnMemory
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.tools.work_tree import tree
 from tests.support.saving import SavedBench, place
+from tests.support.waiting import until
 
 OK: Answer = Reply([Say("ok")])
 CUT: Answer = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
@@ -224,3 +225,16 @@ async def test_a_command_that_only_reads_is_not_watched(tmp_path: Path) -> None:
         end = await bench.ask("go")
         assert isinstance(end, TurnDone)
         assert not end.turn_memory
+
+
+async def test_what_a_command_changed_before_it_went_to_the_background_counts_for_its_call(
+    tmp_path: Path,
+) -> None:
+    command = "echo new > src/a.py; echo begun; while ! test -e go; do sleep 0.05; done"
+    async with program(tmp_path, [Reply([bash(command)]), OK]) as bench:
+        bench.session.submit("go")
+        await until(lambda: any("begun" in output.text for output in bench.log.of(ToolOutput)))
+        bench.session.tasks.move()
+        end = await bench.log.wait_for_end()
+        assert end.turn_memory.files_changed == ("src/a.py",)
+        assert bench.session.tasks.running

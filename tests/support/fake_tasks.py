@@ -45,6 +45,9 @@ class FakeTasks:
     def output(self, id: str) -> str:
         return f"building\n{self._found(id).last_line}\n"
 
+    def move(self) -> None:
+        raise SessionRefused("No command is running that could go to the background.")
+
     async def stop(self, id: str) -> str:
         self._tasks[id] = replace(self._found(id), running=False, stopped=True, state="stopped after 2 min")
         return f"{id} stopped after 2 min."

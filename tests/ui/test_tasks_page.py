@@ -91,6 +91,12 @@ async def test_activity_keeps_room_for_what_runs_behind_many_turns(tmp_path: Pat
         assert driver.shows("t3 npm run dev") and not driver.shows("t2 npm run dev")
 
 
+async def test_the_key_for_the_background_says_where_no_command_runs(tmp_path: Path) -> None:
+    async with workspace(tmp_path, tasks=FakeTasks()) as driver:
+        await driver.press("ctrl+n")
+        await driver.until_shown("No command is running that could go to the background.")
+
+
 async def test_without_any_the_command_says_so(tmp_path: Path) -> None:
     async with workspace(tmp_path, tasks=FakeTasks(())) as driver:
         await driver.type("/tasks")

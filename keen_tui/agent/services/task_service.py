@@ -27,8 +27,20 @@ class TaskService:
         await self._tasks.stop_for_person(task)
         return f"{task.id} {task.state}."
 
+    def move(self) -> None:
+        """Let the running command go on in the background. Raises SessionRefused: there is none, or it can't
+        be moved now."""
+        try:
+            self._tasks.move()
+        except ToolFailure as failure:
+            raise _refused(failure) from None
+
     def _found(self, id: str) -> BackgroundTask:
         try:
             return self._tasks.find(id)
         except ToolFailure as failure:
-            raise SessionRefused(f"{str(failure)[:1].upper()}{str(failure)[1:]}") from None
+            raise _refused(failure) from None
+
+
+def _refused(failure: ToolFailure) -> SessionRefused:
+    return SessionRefused(f"{str(failure)[:1].upper()}{str(failure)[1:]}")

@@ -105,7 +105,7 @@ class HostApprovals:
             if not unknown:
                 return HostAnswer(allowed=True)
             gate = asking.prepared.network
-            if asking.prepared.goes_on and gate and not set(hosts) <= set(gate.wanted):
+            if gate and gate.is_unattended and not set(hosts) <= set(gate.wanted):
                 reason = f"nobody is asked for a command in the background; {_flags(unknown)}"
                 return HostAnswer(allowed=False, reason=reason)
             return await self._asked(asking, unknown)

@@ -16,5 +16,9 @@ class TasksPort(Protocol):
     def output(self, id: str) -> str:
         """The end of its output, cleaned. Raises SessionRefused: there is none of this id."""
 
+    def move(self) -> None:
+        """Let the running command go on in the background. Raises SessionRefused: there is none, or it can't
+        be moved now."""
+
     async def stop(self, id: str) -> str:
         """End it; returns a sentence. Raises SessionRefused: there is none of this id."""

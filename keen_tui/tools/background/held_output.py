@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from keen_tui.text.redaction import KeysTakenOut
 from keen_tui.tools.process.captured import CONTINUATION, Tail, cleaned
+from keen_tui.tools.process.command_output import OutputSoFar
 from keen_tui.tools.process.spooled_output import KeptOutput
 
 MOST_HELD = 64_000
@@ -43,6 +44,15 @@ class HeldOutput:
         self._tail = Tail(MOST_HELD)
         self._bytes = 0
         self._file = ""
+
+    @classmethod
+    def continuing(cls, so_far: OutputSoFar) -> HeldOutput:
+        """Continues the output of a command that a call has waited for."""
+        held = cls(lambda: None, ())
+        held._without_keys, held._kept = so_far.without_keys, so_far.kept
+        held._tail.feed(so_far.newest)
+        held._bytes = so_far.size
+        return held
 
     def feed(self, chunk: bytes) -> None:
         """Add output."""

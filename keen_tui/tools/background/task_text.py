@@ -18,7 +18,17 @@ def started_result(task: BackgroundTask) -> ToolResult:
     output = task.output.since(0)
     if not task.running:
         return _ended_result(task, output)
-    note = f"[it runs in the background as {task.id}: task_output shows what it prints, task_stop ends it]"
+    return _running_result(task, output, f"it runs in the background as {task.id}")
+
+
+def moved_result(task: BackgroundTask) -> ToolResult:
+    """The result of a call whose command the user has moved to the background."""
+    words = f"the user moved it to the background, where it runs as {task.id} without a time limit"
+    return _running_result(task, task.output.since(0), words)
+
+
+def _running_result(task: BackgroundTask, output: OutputPiece, words: str) -> ToolResult:
+    note = f"[{words}: task_output shows what it prints, task_stop ends it]"
     return ToolResult(
         text=f"{_shown(task, output)}\n{note}",
         summary=f"runs as {task.id}",

@@ -6,7 +6,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Final
+from typing import Any, Final
+
+from msgspec import Struct
 
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.errors import ToolFailure
@@ -155,6 +157,14 @@ class BackgroundTask:
         ended(self)
 
 
+class _Awaited(Struct, frozen=True):
+    """A command that a call waits for. `moved` is done when it goes to the background; `objection` says why
+    it can't now, "" for nothing."""
+
+    moved: asyncio.Future[None]
+    objection: Callable[[], str]
+
+
 class BackgroundTasks:
     """All commands in the background, those that have ended included."""
 
@@ -169,6 +179,7 @@ class BackgroundTasks:
         self._tasks: dict[str, BackgroundTask] = {}
         self._untold: list[BackgroundTask] = []
         self._notes: list[str] = []
+        self._awaited: list[_Awaited] = []
         self._count = 0
         self._news = Throttle(lambda: self.changed(tuple(task.report for task in reversed(self.running))))
 
@@ -203,10 +214,43 @@ class BackgroundTasks:
         self, command: str, output: HeldOutput, limit: TimeLimit, new_files: NewFiles | None, work: Work
     ) -> BackgroundTask:
         """Start a command. Raises ToolFailure if too many run."""
-        if len(self.running) >= MOST_RUNNING:
-            raise ToolFailure(
-                f"{MOST_RUNNING} commands run in the background, and more can't: end one with task_stop."
-            )
+        self._require_room("end one with task_stop")
+        return self.adopt(command, output, limit, new_files, work)
+
+    async def awaited(self, work: asyncio.Task[Any], objection: Callable[[], str]) -> bool:
+        """Wait for the command of a call. Returns False when it has ended, True if `move` was called before.
+        Cancelling cancels the command, and waits for its end. `objection` says why it can't be moved now."""
+        awaited = _Awaited(asyncio.get_running_loop().create_future(), objection)
+        self._awaited.append(awaited)
+        try:
+            await asyncio.wait({work, awaited.moved}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            work.cancel()
+            await asyncio.wait({work})
+            raise
+        finally:
+            self._awaited.remove(awaited)
+        return not work.done()
+
+    def move(self) -> None:
+        """Let the command that a call waits for, the newest of several, go on in the background.
+
+        Raises:
+            ToolFailure: there is none, or it can't be moved now.
+        """
+        if not self._awaited:
+            raise ToolFailure("no command is running that could go to the background.")
+        self._require_room("end one first")
+        awaited = self._awaited[-1]
+        if objection := awaited.objection():
+            raise ToolFailure(objection)
+        if not awaited.moved.done():
+            awaited.moved.set_result(None)
+
+    def adopt(
+        self, command: str, output: HeldOutput, limit: TimeLimit, new_files: NewFiles | None, work: Work
+    ) -> BackgroundTask:
+        """Take a command, however many run."""
         self._count += 1
         task = BackgroundTask(f"t{self._count}", command, self.turn(), output, limit, new_files, self._clock)
         self._tasks[task.id] = task
@@ -248,6 +292,10 @@ class BackgroundTasks:
         """The files at these paths aren't theirs: the user agreed to them."""
         for _, new in self._watched:
             await asyncio.to_thread(new.accept, paths)
+
+    def _require_room(self, remedy: str) -> None:
+        if len(self.running) >= MOST_RUNNING:
+            raise ToolFailure(f"{MOST_RUNNING} commands run in the background, and more can't: {remedy}.")
 
     @property
     def _watched(self) -> Sequence[tuple[BackgroundTask, NewFiles]]:

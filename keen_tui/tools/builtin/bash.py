@@ -19,7 +19,8 @@ from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.system.executables import find_program
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.background.held_output import HeldOutput
-from keen_tui.tools.background.task_text import started_result
+from keen_tui.tools.background.movable import MovableOutput
+from keen_tui.tools.background.task_text import moved_result, started_result
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.files.workspace import Workspace
@@ -47,6 +48,8 @@ from keen_tui.tools.sandbox.trial import unfinished
 _HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
 
 _RAN_READ_ONLY = "[it ran read-only]"
+_RUNS_READ_ONLY = "[it runs read-only; if it has to change files, end it and start it again with background]"
+_ASKS = "it waits for your answer to a question; answer that first."
 _NOTHING_WRITTEN = Terms(writes=False, hides_tracked=True)
 
 DEFAULT_TIMEOUT = 120
@@ -165,11 +168,17 @@ class Bash:
         if sandbox and not access.reads_only and self._quarantine:
             new_files = NewFiles(self._look, self._quarantine, command, self._keys)
 
-        def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
+        if gate:
+            gate.is_unattended = goes_on
+
+        def planned(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> _Running:
             within = limit if gate or goes_on else TimeLimit(timeout)
-            run = _Running(
+            return _Running(
                 sandbox=held_by, terms=terms, gate=gate, limit=within, written=written, new=new_files
             )
+
+        def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
+            run = planned(held_by, terms, gate)
             if goes_on:
                 return lambda _: self._start(command, run)
             return lambda on_output: self._run(command, run, on_output)
@@ -182,7 +191,7 @@ class Bash:
             access=access,
             display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
             run=running(sandbox, terms, gate),
-            trial=self._trial(access, sandbox, running(sandbox, _NOTHING_WRITTEN))
+            trial=self._trial(command, access, sandbox, planned(sandbox, _NOTHING_WRITTEN))
             if sandbox and access.tries
             else None,
             after_yes=running(sandbox, revealing, gate) if access.secrets else None,
@@ -192,16 +201,19 @@ class Bash:
             goes_on=goes_on,
         )
 
-    def _trial(self, access: Access, sandbox: Sandbox, read_only: Run) -> Trial:
+    def _trial(self, command: str, access: Access, sandbox: Sandbox, read_only: _Running) -> Trial:
         """The same command in a place where it can't write anything permanent."""
 
         def reason(result: ToolResult) -> str:
+            if read_only.is_moved:
+                return ""
             not_enough = unfinished(sandbox.name, result, access.mentions)
             return not_enough.replace(f"{self._workspace.root}/", "")
 
         async def run(on_output: OutputSink) -> ToolResult:
-            result = await read_only(on_output)
-            return replace(result, text=f"{result.text}\n{_RAN_READ_ONLY}", read_only=True)
+            result = await self._run(command, read_only, on_output)
+            note = _RUNS_READ_ONLY if read_only.is_moved else _RAN_READ_ONLY
+            return replace(result, text=f"{result.text}\n{note}", read_only=True)
 
         return Trial(run=run, reason=reason)
 
@@ -237,15 +249,21 @@ class Bash:
         folder = self._workspace.root
         keys = await asyncio.to_thread(self._keys)
         output = CommandOutput(on_output, self._workspace.new_output_file, keys)
+        movable = MovableOutput(output)
+        work = asyncio.create_task(self._ended(command, running, movable.feed))
         try:
-            ended, hidden = await self._ended(command, running, output.feed)
+            is_moved = await self._tasks.awaited(work, lambda: _ASKS if running.limit.is_standing else "")
         except asyncio.CancelledError:
             output.discard()
+            output.end()
             raise
+        if is_moved:
+            return await self._moved(command, running, movable, work)
+        output.end()
+        try:
+            ended, hidden = work.result()
         except OSError as error:
             raise ToolFailure(f"bash can't start in {folder}: {error.strerror}.") from error
-        finally:
-            output.end()
         text = await asyncio.to_thread(output.text)
         result = command_result(
             command,
@@ -260,9 +278,27 @@ class Bash:
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
 
+    async def _moved(
+        self, command: str, running: _Running, output: MovableOutput, work: asyncio.Task[_EndedCommand]
+    ) -> ToolResult:
+        """Let a command go on in the background: without a time limit, and nobody is asked about hosts."""
+
+        async def going_on(on_output: Callable[[bytes], None]) -> Ended:
+            output.pass_to(on_output)
+            return (await work)[0]
+
+        running.is_moved = True
+        running.limit.lift()
+        if running.gate:
+            running.gate.is_unattended = True
+        task = self._tasks.adopt(command, output.move(), running.limit, running.new, going_on)
+        task.is_started = True
+        await asyncio.sleep(0)  # from now on it waits for the work, and cancelling it cancels that
+        return moved_result(task)
+
     async def _ended(
         self, command: str, running: _Running, on_output: Callable[[bytes], None]
-    ) -> tuple[Ended, tuple[Path, ...]]:
+    ) -> _EndedCommand:
         """Run it to its end, in steps if git writes in it. Also returns the files that it couldn't read."""
         reason = ""
         steps = plan_of(command) if running.sandbox and running.terms.writes else ()
@@ -312,9 +348,14 @@ def _is_git(access: Access) -> bool:
     return all(part.words[0] == "git" for part in access.parts)
 
 
-class _Running(Struct, frozen=True, kw_only=True):
+_EndedCommand = tuple[Ended, tuple[Path, ...]]
+"""How a command ended, and the files that it couldn't read."""
+
+
+class _Running(Struct, kw_only=True):
     """The sandbox of a command and its terms, its network access, and its time limit. `written` collects git
-    commands that wrote the repository and must not run again. `new` keeps back new files."""
+    commands that wrote the repository and must not run again. `new` keeps back new files. `is_moved`: it went
+    to the background."""
 
     sandbox: Sandbox | None
     terms: Terms
@@ -322,6 +363,7 @@ class _Running(Struct, frozen=True, kw_only=True):
     limit: TimeLimit
     written: list[str]
     new: NewFiles | None
+    is_moved: bool = False
 
 
 def _stopped_by(

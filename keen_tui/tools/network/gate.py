@@ -53,6 +53,8 @@ class HostGate:
         self._answers: dict[Host, asyncio.Task[HostAnswer]] = {}
         self._noted: dict[tuple[str, str], None] = {}
         self.declined = False
+        self.is_unattended = False
+        """Whether nobody is asked about more hosts, because the command runs in the background."""
 
     def decides(self, decide: Decide, report: Report) -> None:
         """Set the functions that decide about hosts and report them."""

@@ -69,6 +69,12 @@ class CapturedOutput:
         self._tail.feed(chunk[room:])
 
     @property
+    def newest(self) -> bytes:
+        """The newest output that is kept without a gap: all of it, or the tail."""
+        tail = self._tail.kept()
+        return tail if self._tail.left_out else self._head + tail
+
+    @property
     def lines(self) -> int:
         """Lines so far, including an unfinished last one."""
         return self._line_ends + self._ends_in_line

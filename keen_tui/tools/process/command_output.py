@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from msgspec import Struct
+
 from keen_tui.text.redaction import KeysTakenOut
 from keen_tui.tools.base import OutputSink
 from keen_tui.tools.process.captured import CapturedOutput
 from keen_tui.tools.process.live_output import LiveOutput
 from keen_tui.tools.process.spooled_output import KeptOutput
+
+
+class OutputSoFar(Struct, frozen=True, kw_only=True):
+    """Output that somebody else continues: its file, the remover of its API keys, its newest bytes, and how
+    many bytes it has."""
+
+    kept: KeptOutput
+    without_keys: KeysTakenOut
+    newest: bytes
+    size: int
 
 
 class CommandOutput:
@@ -41,6 +53,14 @@ class CommandOutput:
     def text(self) -> str:
         """The output for the result, with the name of the file that has all of it. Writes that file."""
         return self._captured.text(self._kept.close()).strip("\n")
+
+    def handed_over(self) -> OutputSoFar:
+        """Show the rest live, and hand the output over. Don't call anything else afterwards."""
+        self._live.close()
+        captured = self._captured
+        return OutputSoFar(
+            kept=self._kept, without_keys=self._without_keys, newest=captured.newest, size=captured.bytes
+        )
 
     def discard(self) -> None:
         """Remove the file: nobody will read it."""

@@ -41,6 +41,17 @@ class TimeLimit:
             if not self._standing:
                 self._go_on()
 
+    @property
+    def is_standing(self) -> bool:
+        """Whether the clock is stopped, because a person is asked."""
+        return self._standing > 0
+
+    def lift(self) -> None:
+        """Set no limit from now on."""
+        self.seconds = self._left = None
+        if self._timeout and not self._timeout.expired():
+            self._timeout.reschedule(None)
+
     def expire(self) -> None:
         """Let the time run out now, for what runs `within`."""
         if self._timeout and not self._timeout.expired():

@@ -23,6 +23,16 @@ async def test_without_seconds_there_is_none() -> None:
             await asyncio.sleep(0)
 
 
+async def test_a_lifted_limit_runs_out_no_more_but_expires_when_told() -> None:
+    clock, limit = LoopClock(), TimeLimit(100)
+    with pytest.raises(TimeoutError):
+        async with limit.within():
+            limit.lift()
+            await clock.move(1_000)
+            limit.expire()
+            await asyncio.sleep(180)
+
+
 async def test_while_somebody_is_asked_no_time_passes() -> None:
     clock, limit = LoopClock(), TimeLimit(100)
     async with limit.within():

@@ -27,6 +27,20 @@ async def tasks(context: CommandContext, words: str) -> None:
             raise WordsRefused("Write /tasks, /tasks ID or /tasks stop ID.")
 
 
+async def background(context: CommandContext, words: str) -> None:
+    """Let the running command go on in the background."""
+    kept(context.setup.tasks, NO_TASKS).move()
+
+
+BACKGROUND = Command(
+    id="background",
+    keys=("ctrl+n",),
+    label="Move the command to the background",
+    slash=("background",),
+    hint="background",
+    help="lets the running command go on in the background, and the turn continues",
+    does=background,
+)
 TASKS = Command(
     id="tasks",
     keys=(),
@@ -36,4 +50,4 @@ TASKS = Command(
     help="shows the commands in the background with their output; /tasks stop ID ends one",
     does=tasks,
 )
-COMMANDS = (TASKS,)
+COMMANDS = (BACKGROUND, TASKS)

@@ -61,8 +61,11 @@ class ActivityRows(PanelStyle, frozen=True):
             Text.assemble(edge, (cut(line, self.width - 4, glyphs.more), look("soft"))) for line in lines
         ]
         shown_lines += [edge] * (rows - len(lines))
-        facts = GAP.join((counted(block.lines, "line"), size(block.bytes), f"{shown('stop')} stops"))
-        return (*shown_lines, Text(f"  {facts}", look("dim")))
+        facts = GAP.join((counted(block.lines, "line"), size(block.bytes)))
+        keys = [f"{shown('stop')} stops", f"{shown('background')} background"][: 1 + (block.name == "bash")]
+        lasts = [f"  {GAP.join((facts, *some))}" for some in (keys, keys[-1:], keys[:1])]
+        last = next((row for row in lasts if len(row) <= self.width), lasts[-1])
+        return (*shown_lines, Text(last, look("dim")))
 
     def doing(self, state: UiState) -> PanelEntry | None:
         """A row for the model at work: while no tool call is the newest thing."""
