@@ -64,6 +64,10 @@ def _start(arguments: Sequence[str]) -> int:
 
     given = parsed(arguments)
     _require_folder()
+    if "worktree" in given:
+        from keen_tui.subcommands.worktrees import enter
+
+        given = {**given, "entered": enter(given["worktree"], os.environ)}
     written = _written_settings()
     is_plain = bool(given.get("plain", written.get("plain", False)))
     has_person = _has_person(given, is_plain=is_plain)
@@ -96,6 +100,10 @@ def _settle_trust() -> None:
     from keen_tui.system.paths import brings_something
 
     folder = Path.cwd()
+    if "worktrees" in folder.parts:
+        from keen_tui.system.work_tree_records import project_folder
+
+        folder = project_folder(folder, os.environ)
     if not brings_something(folder):
         return
     from keen_tui.settings.added.trust import settle_trust

@@ -17,6 +17,7 @@ from keen_tui.settings.load import load_all
 from keen_tui.settings.schema import Settings
 from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.system.work_tree_records import project_folder
 from keen_tui.text.redaction import keep_secrets_of, masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.permissions.rule_check import check_rules
@@ -85,7 +86,7 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     if command == "trust":
         from keen_tui.settings.added.trust import ask_again
 
-        ask_again(Path.cwd(), os.environ, sys.stdin, sys.stdout, check_rules)
+        ask_again(project_folder(Path.cwd(), os.environ), os.environ, sys.stdin, sys.stdout, check_rules)
         return 0
     is_work = "prompt" in given or (talks and "demo" not in given and command != "replay")
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
@@ -205,10 +206,20 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             history,
             opening=opening.id if opening else "",
             keeps_pending=settings.pending_durable,
-            notices=(*filter(None, (problem, asked.notice, *additions.problems)), *left),
+            notices=(
+                *given.get("entered", ()),
+                *filter(None, (problem, asked.notice, *additions.problems)),
+                *left,
+            ),
         )
 
-    return asyncio.run(run())
+    code = asyncio.run(run())
+    if "entered" in given:
+        from keen_tui.frontends.headless.outlets import note
+        from keen_tui.subcommands.worktrees import way_on
+
+        note(way_on(Path.cwd(), os.environ), sys.stderr)
+    return code
 
 
 def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:

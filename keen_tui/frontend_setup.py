@@ -21,6 +21,7 @@ from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
 from keen_tui.subcommands.sessions import asked_for
 from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.system.work_tree_records import linked_git, project_folder
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
@@ -34,6 +35,7 @@ from keen_tui.wiring import (
 
 if TYPE_CHECKING:
     from keen_tui.agent.services.server_service import ServerService
+    from keen_tui.agent.services.tree_service import TreeService
     from keen_tui.agent.session import Session
 
 
@@ -73,13 +75,27 @@ def live(
         prompts=build_prompt_history(session.workspace, environ),
         opening=opening,
         offers=Offers(data_folder(environ) / "offers.json"),
-        problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *additions.problems))),
+        problems=tuple(
+            filter(None, (problem, broad_folder(Path.cwd()), *given.get("entered", ()), *additions.problems))
+        ),
         commands=additions.commands,
         skills=additions.skills,
         agents=additions.agents,
         agent_problems=additions.agent_problems,
         settings=SettingsService(given, environ, Path.cwd(), check_rules),
+        tree=_tree_service(session.workspace, environ),
     )
+
+
+def _tree_service(workspace: Path, environ: Mapping[str, str]) -> TreeService | None:
+    """The work tree of Keen's that is the workspace; None, and nothing of it is loaded, if that isn't one."""
+    if not linked_git(workspace, environ):
+        return None
+    from keen_tui.agent.services.tree_service import TreeService  # noqa: PLC0415
+    from keen_tui.tools.git.work_trees import WorkTrees  # noqa: PLC0415
+
+    tree = WorkTrees(environ).at(workspace)
+    return TreeService(tree) if tree else None
 
 
 def _server_service(session: Session, environ: Mapping[str, str]) -> ServerService | None:
@@ -93,9 +109,10 @@ def _server_service(session: Session, environ: Mapping[str, str]) -> ServerServi
 
 
 def additions_here(settings: Settings, environ: Mapping[str, str]) -> Additions:
-    """What the user and a trusted project add, for the current folder."""
+    """What the user and a trusted project add, for the current folder; in a work tree of Keen's, what its
+    project adds."""
     return read_additions(
-        Path.cwd(),
+        project_folder(Path.cwd(), environ),
         environ,
         check_rules,
         BUILT_IN,

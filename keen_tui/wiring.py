@@ -26,6 +26,7 @@ from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.executables import find_program
 from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
+from keen_tui.system.work_tree_records import linked_git, project_folder
 from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import CommandNetwork
@@ -68,6 +69,7 @@ def build_session(
     reads AGENTS.md, `key_variables` names variables that hold API keys, `additions` are what the user and a
     trusted project add."""
     folders = [skill.folder for skill in additions.skills]
+    project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
     sandbox = sandbox_here(workspace, os.environ, folders) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
@@ -86,6 +88,7 @@ def build_session(
             skills=additions.skills,
             servers=additions.servers,
             auth=_auth() if additions.servers else None,
+            linked=linked_git(workspace, os.environ),
         ),
         mode=settings.mode,
         attended=attended,
@@ -99,7 +102,7 @@ def build_session(
         network=settings.network,
         instruction_files=instruction_files,
         hooks=additions.hooks,
-        hook_programs=HookPrograms(workspace, dict.fromkeys(PROJECT_FOLDER, str(workspace)), key_variables),
+        hook_programs=HookPrograms(project, dict.fromkeys(PROJECT_FOLDER, str(project)), key_variables),
     )
 
 
@@ -166,7 +169,7 @@ def build_saved_session(
         attended=attended,
         backup=backup,
         rules=build_rules(settings, environ),
-        allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
+        allowances=Allowances(home_folder(environ) / "allowances.json", project_folder(workspace, environ)),
         instruction_files=InstructionFiles(
             workspace=workspace,
             settings_folder=home_folder(environ),

@@ -103,7 +103,7 @@ class Changes(Struct, frozen=True, kw_only=True):
     """The changes that one turn made, or all turns (`turn` 0).
 
     `unwatched` counts the commands of these turns whose changes aren't known. `undone`: the changes are
-    already undone.
+    already undone. `whose` names something else whose changes they are, "" for turns.
     """
 
     turn: int
@@ -111,6 +111,19 @@ class Changes(Struct, frozen=True, kw_only=True):
     files: tuple[FileVersions, ...]
     unwatched: int = 0
     undone: bool = False
+    whose: str = ""
+
+
+class TreeReport(Struct, frozen=True, kw_only=True):
+    """What a git work tree of Keen's holds now. `changes` says what would be lost with it, "" for nothing.
+    `ahead` commits of it are missing on `base`, the branch on which it was begun ("" if that is gone), and
+    `follows` if that branch can simply be moved forward to it. `is_merged`: there is nothing to merge."""
+
+    changes: str
+    ahead: int
+    base: str
+    follows: bool
+    is_merged: bool
 
 
 class ModelUsage(Struct, frozen=True, kw_only=True):

@@ -114,7 +114,7 @@ def flag_groups() -> tuple[FlagGroup, ...]:
     """All flags, in the order in which the help has them."""
     return (
         FlagGroup("Model", _of_settings(lambda group: group == "Model")),
-        FlagGroup("Work", _of_settings(lambda group: group != "Model")),
+        FlagGroup("Work", (*_of_settings(lambda group: group != "Model"), *_WORK)),
         FlagGroup("Saved sessions", _SAVED),
         FlagGroup("One turn without a screen", _ONE_TURN),
         FlagGroup("Evaluation", _EVALUATION),
@@ -147,6 +147,15 @@ def _options(name: str, flag: Flag) -> dict[str, Any]:
 
 
 _SWITCH: Mapping[str, Any] = {"action": "store_true"}
+
+_WORK = (
+    LineFlag(
+        ("--worktree",),
+        "work in a git work tree of Keen's, on the branch keen/NAME: a new one, or the one that has NAME",
+        "NAME",
+        {"nargs": "?", "const": ""},
+    ),
+)
 
 _SAVED = (
     LineFlag(
@@ -247,10 +256,17 @@ _WRITTEN: Mapping[str, str] = {
     "fork": "--fork",
     "pace": "--pace",
     "output": "--output",
+    "worktree": "--worktree",
 }
 """Flags that no command takes, as they are written."""
 
-_APART = (("demo", "prompt"), ("demo", "resume"), ("demo", "go_on"), ("resume", "go_on"))
+_APART = (
+    ("demo", "prompt"),
+    ("demo", "resume"),
+    ("demo", "go_on"),
+    ("demo", "worktree"),
+    ("resume", "go_on"),
+)
 """Flags that each say what to begin with: two of them can't both be meant."""
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -279,6 +295,10 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     for one, other in _APART:
         if one in given and other in given:
             raise ConfigError(f"{_WRITTEN[one]} and {_WRITTEN[other]} don't go together: choose one.")
+    if given.get("worktree") == "" and "go_on" in given:
+        raise ConfigError(
+            "--continue needs the name of the work tree: --worktree NAME. keen-tui worktrees lists them."
+        )
     for flag, owners in _NEEDS.items():
         if flag in given and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)

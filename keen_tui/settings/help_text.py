@@ -20,6 +20,7 @@ you want to work in; press f1 there for help.
   keen-tui                            choose a model, then work in this folder
   keen-tui --demo                     the guided tour: no key, no network
   keen-tui --continue                 continue this folder's newest session
+  keen-tui --worktree fix             work beside this folder, on a branch
   keen-tui --plain                    line by line, for screen readers
   keen-tui --provider anthropic --model claude-opus-5 --effort high
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder

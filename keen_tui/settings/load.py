@@ -10,6 +10,7 @@ from keen_tui.settings.config import load_settings
 from keen_tui.settings.flags import settings_of
 from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import brings_something
+from keen_tui.system.work_tree_records import project_folder
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.project import RuleCheck
@@ -21,12 +22,14 @@ def load_all(
     """The settings for what was given (`flags.parsed`), and a sentence on a project that is not listened to.
 
     Args:
-        folder: the folder to work in; None where none is worked in.
+        folder: the folder to work in; None where none is worked in. In a work tree of Keen's its project
+            counts.
         check_rules: checks the rules of a project.
 
     Raises:
         ConfigError: a setting is wrong.
     """
+    folder = folder and project_folder(folder, environ)
     if folder is None or not brings_something(folder):
         return load_settings(settings_of(given), environ), ""
     from keen_tui.settings.added.project import with_project  # noqa: PLC0415 - only where there is one

@@ -15,6 +15,7 @@ from keen_tui.domain.errors import ConfigError, SessionUnknown
 from keen_tui.domain.reports import SavedSession
 from keen_tui.storage.lookup.summaries import glance
 from keen_tui.storage.sessions import SessionStore
+from keen_tui.system.work_tree_records import tree_label
 from keen_tui.text.sanitize import clean
 from keen_tui.wiring import build_store
 
@@ -115,6 +116,6 @@ def _line(row: SavedSession, wide: int, *, with_folder: bool) -> str:
     turns, kilobytes = _turns(row).ljust(wide), f"{row.size / 1000:.0f} kB".rjust(9)
     facts = [row.id, when, turns, kilobytes, clean(row.title) or "(untitled)"]
     facts += ["forked"] if row.forked_from else []
-    facts += [str(row.workspace)] if with_folder else []
+    facts += [tree_label(row.workspace) or str(row.workspace)] if with_folder else []
     facts += [f"! {row.problem}"] if row.problem else ["open elsewhere"] if row.in_use else []
     return "   ".join(facts)

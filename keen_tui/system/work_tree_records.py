@@ -26,6 +26,7 @@ FOLDER: Final = "worktrees"
 """Name of the folder in the data folder."""
 _RECORDS: Final = ".records"
 _MOST_BYTES: Final = 100_000
+_OF_PROJECT: Final = re.compile(r"(.+)-[0-9a-f]{12}")
 _NO_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -53,6 +54,15 @@ def trees_folder(data: Path, project: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
     slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
     return Path(os.path.realpath(data), FOLDER, f"{slug}-{digest}")
+
+
+def tree_label(folder: Path) -> str:
+    """What a folder is called for people if it looks like a work tree of Keen's, even one that is gone:
+    "shop (work tree fix)"; "" for every other folder. Pure."""
+    project = _OF_PROJECT.fullmatch(folder.parent.name)
+    if not project or folder.parent.parent.name != FOLDER:
+        return ""
+    return f"{project[1]} (work tree {folder.name})"
 
 
 def record_file(tree: Path) -> Path:

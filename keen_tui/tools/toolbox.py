@@ -46,6 +46,7 @@ from keen_tui.tools.work_tree.watch import CommandWatch
 if TYPE_CHECKING:
     from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.settings.added.skills import Skill
+    from keen_tui.system.work_tree_records import LinkedGit
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
     from keen_tui.tools.skills import SkillShelf
@@ -185,6 +186,7 @@ def build_toolbox(
     skills: Sequence[Skill] = (),
     servers: Sequence[McpServer] = (),
     auth: AuthFactory | None = None,
+    linked: LinkedGit | None = None,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -203,6 +205,7 @@ def build_toolbox(
         skills: those that can be used; their folders can be read without a question.
         servers: the MCP servers.
         auth: signs requests to servers.
+        linked: the repository of a workspace that is a work tree of Keen's.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     tasks = BackgroundTasks()
@@ -211,7 +214,7 @@ def build_toolbox(
     def keys() -> frozenset[str]:
         return api_keys(os.environ, named())
 
-    workspace = Workspace(root, backup, rules, [skill.folder for skill in skills])
+    workspace = Workspace(root, backup, rules, [skill.folder for skill in skills], linked)
     shelf, skill_tools = _with_skills(workspace, skills)
     quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)

@@ -34,6 +34,10 @@ _MOST_SHOWN: Final = 120
 class Programs(Protocol):
     """Runs a hook's command."""
 
+    @property
+    def folder(self) -> Path:
+        """The folder in which it runs."""
+
     async def run(self, command: str, given: bytes, timeout: float) -> HookRun:
         """Run the command with `given` as its standard input. Raises OSError."""
 

@@ -242,7 +242,7 @@ def session_hooks(
 ) -> SessionHooks:
     """The hooks of a session. `programs` runs their commands; None: no hook runs."""
     background = BackgroundJobs()
-    runner = HookRunner(hooks, programs, workspace, publish, background)
+    runner = HookRunner(hooks, programs, programs.folder if programs else workspace, publish, background)
     return SessionHooks(runner, workspace, publish, mode, background)
 
 

@@ -187,7 +187,7 @@ def _input_cost(reuse: CacheReuse) -> str:
 
 def _changes(page: ChangesPage) -> Iterator[str]:
     """The changed lines of each file."""
-    whose = f"turn {page.changes.turn}" if page.changes.turn else "this session"
+    whose = page.changes.whose or (f"turn {page.changes.turn}" if page.changes.turn else "this session")
     yield f"Changes of {whose}: {counted(len(page.files), 'file')}."
     for file in page.files:
         yield from _file_lines(file)

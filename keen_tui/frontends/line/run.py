@@ -11,6 +11,7 @@ from contextlib import suppress
 from keen_tui.frontends.line.conversation import LineFrontEnd
 from keen_tui.frontends.line.keyboard import Keyboard, Typed
 from keen_tui.frontends.line.printer import LinePrinter
+from keen_tui.frontends.shared.commands.work_tree import parting
 from keen_tui.frontends.shared.port import FrontEndSetup
 
 
@@ -76,8 +77,13 @@ class _Talk:
             await self._setup.prompts.close()
         history = self._setup.history
         problem = await history.close() if history else ""
+        way_back = ""
         if problem:
             self._printer.say(problem)
+        elif history and turns and (flags := self._setup.flags):
+            way_back = f"Continue with: keen-tui --plain {flags}--continue"
         elif history and turns:
             ways = f"keen-tui --plain --continue, or keen-tui --plain --resume {history.session_id}"
-            self._printer.say(f"Continue with: {ways}")
+            way_back = f"Continue with: {ways}"
+        if said := await parting(self._setup, way_back):
+            self._printer.say(said)

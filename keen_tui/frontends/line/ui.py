@@ -14,7 +14,7 @@ from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.shared.commands.command import CommandContext
 from keen_tui.frontends.shared.pages import Page
 from keen_tui.frontends.shared.port import FrontEndSetup
-from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion
+from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, TreeQuestion
 from keen_tui.frontends.shared.slash import SlashCommands
 
 _Answer = TypeVar("_Answer")
@@ -90,7 +90,7 @@ class LineUi:
 
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""
-        is_leaving = isinstance(question, LeaveQuestion)
+        is_leaving = isinstance(question, LeaveQuestion | TreeQuestion)
         self.asks_to_leave = self.asks_to_leave or is_leaving
         try:
             return await self.choice(question_of(question))

@@ -25,6 +25,7 @@ from keen_tui.domain.reports import (
 )
 from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.shared.tasks_port import TasksPort
+from keen_tui.frontends.shared.tree_port import TreePort
 from keen_tui.memory.pending import PendingState
 from keen_tui.settings.added.custom_commands import CustomCommand
 
@@ -356,7 +357,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     for example a guided tour. `offers` knows what the user was offered; None: nothing is offered. `problems`
     are sentences to tell the user at the start, `commands` the slash commands from files, and `skills` those
     that can be used, of which most are slash commands, too. `agents` are the definitions of sub-agents,
-    `agent_problems` those of the problems that are about them.
+    `agent_problems` those of the problems that are about them. `tree` is the work tree that the session works
+    in, if Keen made it.
     """
 
     session: WatchedSession
@@ -377,6 +379,17 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     settings: SettingsPort | None = None
     servers: ServersPort | None = None
     tasks: TasksPort | None = None
+    tree: TreePort | None = None
+
+    @property
+    def project_name(self) -> str:
+        """The name of the project, where the folder of the session has another one; "" elsewhere."""
+        return self.tree.project.name if self.tree else ""
+
+    @property
+    def flags(self) -> str:
+        """The flags that lead back to the folder of the session, with a space behind them; "" for none."""
+        return f"--worktree {self.tree.name} " if self.tree else ""
 
     @property
     def keeps_pending(self) -> bool:

@@ -23,7 +23,7 @@ from keen_tui.text.units import counted, size
 if TYPE_CHECKING:
     from keen_tui.domain.events import ApprovalRequested, QuestionAsked
     from keen_tui.domain.permitted import Permitted
-    from keen_tui.domain.reports import Changes
+    from keen_tui.domain.reports import Changes, TreeReport
     from keen_tui.frontends.shared.changes import ShownFile
     from keen_tui.memory.pending import PendingState
 
@@ -101,6 +101,48 @@ class LeaveQuestion(Struct, frozen=True):
         leave = Choice(id="leave", label="yes, leave", consequence=fate)
         stay = _keep("no, stay")
         return (stay, leave) if self.running else (stay, _RETRY, leave)
+
+
+class TreeQuestion(Struct, frozen=True):
+    """What should become of the work tree `tree` when the person leaves: "leave" keeps it, "remove", or first
+    "merge" or "patch"; "stay". `said` is what came of the answer before."""
+
+    tree: str
+    report: TreeReport
+    said: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"Leave and keep the work tree {self.tree}?"
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        said = (self.said,) if self.said else ()
+        return (*said, f"{self.tree} has {self.report.changes or 'nothing that would be lost'}.")
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        report = self.report
+        choices = [
+            Choice(
+                id="leave",
+                label="yes, leave and keep it",
+                consequence=f"keen-tui --worktree {self.tree} --continue goes on",
+            )
+        ]
+        if report.follows:
+            forward = f"moves it forward by {counted(report.ahead, 'commit')}, then asks again"
+            choices.append(Choice(id="merge", label=f"merge into {clean(report.base)}", consequence=forward))
+        if not report.is_merged:
+            choices.append(
+                Choice(id="patch", label="show its patch", consequence="to apply it yourself; doesn't leave")
+            )
+        lost = f"loses {report.changes}" if report.changes else "loses only ignored files"
+        return (
+            *choices,
+            Choice(id="remove", label="leave and remove it", consequence=lost),
+            Choice(id="stay", label="no, stay"),
+        )
 
 
 class ReplaceQuestion(Struct, frozen=True):
@@ -235,7 +277,7 @@ class UndoQuestion(Struct, frozen=True):
 
 
 ConfirmQuestion: TypeAlias = (
-    DiscardQuestion | LeaveQuestion | ReplaceQuestion | SwitchQuestion | InUseQuestion
+    DiscardQuestion | LeaveQuestion | TreeQuestion | ReplaceQuestion | SwitchQuestion | InUseQuestion
 )
 """Questions that consist of a title, sentences and answers only."""
 

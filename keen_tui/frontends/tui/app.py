@@ -356,6 +356,8 @@ class KeenApp(TerminalApp[str | None]):
         history = self.setup.history if self.setup else None
         if history is None or self._workspace is None or not self._workspace.state.turns:
             return ""
+        if flags := self.setup.flags if self.setup else "":
+            return f"Continue with: keen-tui {flags}--continue\n"
         return f"Continue with: keen-tui --continue   or   keen-tui --resume {history.session_id}\n"
 
     @property

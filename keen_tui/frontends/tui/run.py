@@ -30,8 +30,8 @@ async def run_app(prepare: Callable[[], FrontEndSetup], settings: UiSettings) ->
             if app.setup:
                 app.keep_draft()
                 way_back = app.way_back
-                if await _close(app.setup):
-                    _write_at_end(way_back)
+                is_saved = await _close(app.setup)
+                _write_at_end(await _parting(app.setup, way_back if is_saved else ""))
     if app.failure:
         raise app.failure
     return result
@@ -42,6 +42,16 @@ def _write_at_end(sequence: str) -> None:
         with suppress(OSError):  # the terminal itself may be gone
             sys.__stderr__.write(sequence)
             sys.__stderr__.flush()
+
+
+async def _parting(setup: FrontEndSetup, way_back: str) -> str:
+    """The last line in the terminal; "" for none."""
+    if setup.tree is None:
+        return way_back
+    from keen_tui.frontends.shared.commands.work_tree import parting  # noqa: PLC0415 - not before the first paint
+    from keen_tui.text.sanitize import clean  # noqa: PLC0415
+
+    return f"{clean(await parting(setup, way_back.rstrip()))}\n"
 
 
 async def _close(setup: FrontEndSetup) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.work_tree_records import LinkedGit
 from keen_tui.tools.base import Access, Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -40,7 +41,8 @@ class Workspace:
     """The folder that the agent works in, and what the model knows about its files.
 
     `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
-    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved.
+    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `linked` is its
+    repository if it is a work tree of Keen's.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Workspace:
         backup: Backup | None = None,
         rules: Rules = NO_RULES,
         skills: Sequence[Path] = (),
+        linked: LinkedGit | None = None,
     ) -> None:
+        self.linked = linked
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
         self.backup = backup

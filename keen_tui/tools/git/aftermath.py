@@ -22,13 +22,17 @@ _MOST: Final = 2_000
 RepositorySnapshot = Mapping[str, tuple[int, ...]]
 
 
-def look(repository: Path) -> RepositorySnapshot:
-    """The names in `.git`, and for entries that run code also when each one changed."""
-    return dict(_entries(repository))
+def look(*repositories: Path) -> tuple[RepositorySnapshot, ...]:
+    """The names in each part of a repository, and for entries that run code also when each one changed."""
+    return tuple(dict(_entries(repository)) for repository in repositories)
 
 
-def changes(before: RepositorySnapshot, after: RepositorySnapshot) -> tuple[str, ...]:
-    """New unknown entries, and entries that run code and have changed."""
+def changes(before: tuple[RepositorySnapshot, ...], after: tuple[RepositorySnapshot, ...]) -> tuple[str, ...]:
+    """New unknown entries, and entries that run code and have changed, in all parts of a repository."""
+    return tuple(name for one, other in zip(before, after, strict=True) for name in _changes(one, other))
+
+
+def _changes(before: RepositorySnapshot, after: RepositorySnapshot) -> tuple[str, ...]:
     of_code = {name for name in {*before, *after} if name.partition("/")[0] in RUNS_CODE_IN_GIT}
     changed = {name for name in of_code if before.get(name) != after.get(name)}
     new = {name for name in after if name not in before and "/" not in name and not _KNOWN.fullmatch(name)}

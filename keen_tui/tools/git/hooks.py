@@ -25,12 +25,17 @@ _AFTER: Final = {
 
 
 class Hooks:
-    """The hooks in the folder that the settings name."""
+    """The hooks in the folder that the settings name.
 
-    def __init__(self, repository: Path, config: GitConfig) -> None:
+    Args:
+        root: the top of the work tree.
+        repository: the part of the repository that all its work trees share.
+    """
+
+    def __init__(self, root: Path, repository: Path, config: GitConfig) -> None:
         named = config.value("core.hookspath")
         self._elsewhere = named.startswith("~")
-        self._folder = repository.parent / named if named else repository / "hooks"
+        self._folder = root / named if named else repository / "hooks"
 
     def objection(self, command: GitCommand) -> str:
         """Why the command can't run without its hooks, as the end of a sentence; "" if it can."""

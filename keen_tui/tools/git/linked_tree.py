@@ -18,6 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.domain.errors import WorkTreeFailed
+from keen_tui.domain.reports import FileVersions
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import make_private
 from keen_tui.system.safe_read import content_of
@@ -108,6 +109,35 @@ class LinkedTree:
         with self._index_of_everything() as more:
             words = ("--cached", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
             return self._run("diff", *words, self._origin(), "--", more=more)
+
+    def changed_files(self) -> tuple[FileVersions, ...]:
+        """The same file by file, with the contents before and after."""
+        with self._index_of_everything() as more:
+            words = ("--cached", "--raw", "--abbrev=64", "--no-renames", "-z", self._origin(), "--")
+            rows = self._run("diff", *words, more=more).split(b"\0")
+            found = [(*rows[at].split()[:4], rows[at + 1]) for at in range(0, len(rows) - 1, 2)]
+            wanted = [sha for _, _, before, after, _ in found for sha in (before, after)]
+            contents = iter(self._contents(wanted, more))
+            return tuple(
+                FileVersions(path=os.fsdecode(path), before=next(contents), after=next(contents))
+                for *_, path in found
+            )
+
+    def _contents(self, names: Sequence[bytes], more: Mapping[str, str]) -> Iterator[bytes | None]:
+        """The contents with these names in git; None for a name of zeros, and for what isn't a file."""
+        given = b"".join(name + b"\n" for name in names)
+        output = self._run("cat-file", "--batch", given=given, more=more)
+        at = 0
+        for _ in names:
+            end = output.index(b"\n", at)
+            head = output[at:end].split()
+            at = end + 1
+            if head[-1] == b"missing":
+                yield None
+                continue
+            size = int(head[2])
+            yield output[at : at + size] if head[1] == b"blob" else None
+            at += size + 1
 
     def write_patch(self) -> Path:
         """Write the patch to a file, and return that. It stays when the work tree is removed."""

@@ -22,6 +22,7 @@ from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.aftermath import changes, look
 from keen_tui.tools.git.config import LIST, GitConfig, global_files, parse
 from keen_tui.tools.git.hooks import PRE_COMMIT, Hooks
+from keen_tui.tools.git.linked_tree import points_to
 from keen_tui.tools.git.plan import PlannedStep
 from keen_tui.tools.permissions.shell.git_writers import GitCommand
 from keen_tui.tools.permissions.shell.grammar import Word
@@ -71,14 +72,17 @@ class GitSteps:
         self._sandbox = sandbox
         self._workspace = workspace
         self._root = workspace.root
-        self._repository = workspace.root / ".git"
+        linked = workspace.linked
+        self._repository = linked.git if linked else workspace.root / ".git"
+        self._common = linked.common if linked else self._repository
+        self._parts = tuple(dict.fromkeys((self._common, self._repository)))
         self._git = git
         self._ordinary = ordinary
         self._environ = environ
         self._home = Path(os.path.realpath(environ.get("HOME") or Path.home()))
         self._readable: tuple[Path, ...] = ()
         self._config = GitConfig()
-        self._hooks = Hooks(self._repository, self._config)
+        self._hooks = Hooks(self._root, self._common, self._config)
         self._ignored: Collection[Path] = ()
         self.hidden: tuple[Path, ...] = ()
         """The files of the workspace that the steps can't read."""
@@ -92,13 +96,13 @@ class GitSteps:
             OSError: nothing can be started here.
         """
         commands = [step.git for step in steps if step.git]
-        if reason := _not_whole(self._repository):
+        if reason := self._not_whole():
             return reason
         if reason := await self._read_config():
             return reason
         if self._config.is_on("commit.gpgsign") or self._config.is_on("tag.gpgsign"):
             return "your commits are signed with your key"
-        self._hooks = Hooks(self._repository, self._config)
+        self._hooks = Hooks(self._root, self._common, self._config)
         if reason := next(filter(None, map(self._hooks.objection, commands)), ""):
             return reason
         if any(each.needs_programs for each in commands):
@@ -139,7 +143,7 @@ class GitSteps:
     async def _run_git(
         self, command: GitCommand, folder: Path, limit: TimeLimit, on_output: WriteOutput
     ) -> Ended:
-        if reason := _not_whole(self._repository) or _other_repository(folder, self._root):
+        if reason := self._not_whole() or _other_repository(folder, self._root):
             on_output(f"git was not run: {reason}\n".encode())
             return Ended(_FATAL)
         try:
@@ -151,14 +155,22 @@ class GitSteps:
             ended = await self._run_hook(hook, command, limit, on_output)
             if ended.code:
                 return ended
-        before = await asyncio.to_thread(look, self._repository)
+        before = await asyncio.to_thread(look, *self._parts)
         terms = Terms(git=True, alone=not command.needs_programs, readable=self._readable)
         self.written.append(command.verb)
         ended = await self._run(argv, terms, limit, on_output, takes_files=command.takes_files)
-        after = await asyncio.to_thread(look, self._repository)
+        after = await asyncio.to_thread(look, *self._parts)
         for line in self._notes(command, ended, changes(before, after)):
             on_output(f"[{line}]\n".encode())
         return ended
+
+    def _not_whole(self) -> str:
+        """Why git may not run separately on the repository of this workspace; "" if it may. A work tree of
+        Keen's has its repository elsewhere, and Keen knows where."""
+        if self._workspace.linked:
+            leads_there = points_to(self._root, self._repository)
+            return "" if leads_there else ".git no longer leads to the repository of this work tree"
+        return _not_whole(self._repository)
 
     async def _run_hook(
         self, hook: Path, command: GitCommand, limit: TimeLimit, on_output: WriteOutput

@@ -46,7 +46,7 @@ class HookPrograms:
         variables: Mapping[str, str],
         key_names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._variables = variables
         self._key_names = key_names
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
@@ -73,7 +73,7 @@ class HookPrograms:
                             environ={**own_environment(os.environ, hidden), **self._variables},
                             descriptors=(standard_input.fileno(), writable),
                         ),
-                        folder=self._folder,
+                        folder=self.folder,
                         timeout=timeout,
                         on_output=output.feed,
                     )

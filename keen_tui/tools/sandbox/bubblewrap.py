@@ -12,7 +12,7 @@ from pathlib import Path
 from keen_tui.tools.network.handover import python_folders, starter
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
-from keen_tui.tools.sandbox.policy import RUNS_CODE_IN_GIT, Policy
+from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
 from keen_tui.tools.sandbox.secret_files import SecretFiles
@@ -177,10 +177,8 @@ def _protected(policy: Policy, missing: Sequence[Path], secrets: Sequence[Path])
 def _for_git(policy: Policy, terms: Terms) -> Iterator[str]:
     for path in terms.readable:
         yield from _read_only(path)
-    if terms.writes:
-        yield from ("--bind", str(policy.repository), str(policy.repository))
-        for name in RUNS_CODE_IN_GIT:
-            yield from _read_only(policy.repository / name)
+    for path, is_writable in policy.git_places if terms.writes else ():
+        yield from ("--bind", str(path), str(path)) if is_writable else _read_only(path)
 
 
 def _between(workspace: Path, paths: Iterable[Path]) -> list[Path]:

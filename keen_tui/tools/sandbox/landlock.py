@@ -136,4 +136,4 @@ def _granted_to_git(policy: Policy, terms: Terms) -> Iterator[PathGrant]:
     for path in terms.readable:
         yield Path(os.path.realpath(path)), READ_FILE
     if terms.writes:
-        yield policy.repository, WORK
+        yield from ((path, WORK) for path, is_writable in policy.git_places if is_writable)

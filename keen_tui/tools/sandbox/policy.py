@@ -10,6 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.system.work_tree_records import LinkedGit
+
 
 def _each(names: str) -> tuple[str, ...]:
     return tuple(names.split())
@@ -65,6 +67,9 @@ RUNS_CODE_IN_GIT = ("config", "config.worktree", "hooks", "info", "modules", "wo
 """Entries in `.git` that stay read-only when git itself may write the rest: they name programs and
 settings."""
 
+_OF_LINKED_TREE = ("commondir", "gitdir", "config.worktree")
+"""The same in the part of a repository that belongs to one of its linked work trees."""
+
 PROTECTED_IF_THERE = _each(
     ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"
 )
@@ -79,7 +84,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     for hidden files in them. `protected` paths in the workspace are read-only even if they are missing
     (Keen's own code is among them), and `protected_if_there` only if they exist. All paths are absolute;
     `workspace` and `home` are resolved. `scratch` is the folder of the homes and tmps; None means the
-    system's folder for temporary files.
+    system's folder for temporary files. `in_tree`: the workspace is in a work tree that Keen made in its data
+    folder; `linked` is the repository of that work tree, if the workspace is its top.
     """
 
     workspace: Path
@@ -90,6 +96,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     protected_if_there: tuple[Path, ...]
     scratch: Path | None = None
     skills: tuple[Path, ...] = ()
+    in_tree: bool = False
+    linked: LinkedGit | None = None
 
     @property
     def objection(self) -> str:
@@ -98,15 +106,37 @@ class Policy(Struct, frozen=True, kw_only=True):
             return "the workspace contains your home folder"
         if any(self.workspace == folder or self.workspace in folder.parents for folder in SYSTEM):
             return "the workspace contains system folders"
-        if any(folder == self.workspace or folder in self.workspace.parents for folder in self.hidden):
+        if self.workspace in self.hidden or not all(map(self._is_unseen, self.hidden_around)):
             return "the workspace is in Keen's settings folder"
         if self.workspace in self.protected:
             return "Keen itself is loaded from the workspace (install it elsewhere, for example with pipx)"
         return ""
 
     @property
-    def repository(self) -> Path:
-        return self.workspace / ".git"
+    def hidden_around(self) -> tuple[Path, ...]:
+        """The hidden folders that the workspace is in."""
+        return tuple(folder for folder in self.hidden if folder in self.workspace.parents)
+
+    def _is_unseen(self, around: Path) -> bool:
+        """Whether a hidden folder around the workspace stays hidden although commands see the workspace: it
+        is the data folder around a work tree, and nothing else shows it."""
+        return self.in_tree and not any(around.is_relative_to(folder) for folder in self.readable)
+
+    @property
+    def git_folder(self) -> Path:
+        """Where git keeps the index and the HEAD of the workspace."""
+        return self.linked.git if self.linked else self.workspace / ".git"
+
+    @property
+    def git_places(self) -> tuple[tuple[Path, bool], ...]:
+        """What git itself may write if it may write the repository, and what in there it may not. Later
+        places cover earlier ones."""
+        common = self.linked.common if self.linked else self.git_folder
+        places = [(common, True), *((common / name, False) for name in RUNS_CODE_IN_GIT)]
+        if self.linked:
+            own = self.linked.git
+            places += [(own, True), *((own / name, False) for name in _OF_LINKED_TREE)]
+        return tuple(places)
 
     def moved_to(self, workspace: Path) -> Policy:
         """The same policy for another workspace."""
@@ -132,6 +162,8 @@ def policy_for(
     scratch: Path | None = None,
     skills: Iterable[Path] = (),
     secrets: Iterable[Path] = (),
+    in_tree: bool = False,
+    linked: LinkedGit | None = None,
     resolved: Callable[[str], str] = os.path.normpath,
 ) -> Policy:
     """The policy for commands in `workspace`.
@@ -142,6 +174,7 @@ def policy_for(
         code: the folders from which Keen itself is loaded.
         scratch: a folder for the homes of commands, inside one of `own`.
         skills: folders of the user's skills, and `secrets` the files in them that no command may read.
+        in_tree: whether the workspace is in a work tree of Keen's, with the repository `linked`.
         resolved: resolves a path: PATH may name a home by a link or through another folder.
     """
 
@@ -159,6 +192,7 @@ def policy_for(
             *SYSTEM,
             *(home / name for name in _TOOLCHAINS),
             *dict.fromkeys(folder for folder in found if not is_around(folder)),
+            *((linked.common,) if linked else ()),
         ),
         hidden=(
             *own,
@@ -172,6 +206,8 @@ def policy_for(
         ),
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
         scratch=scratch,
+        in_tree=in_tree,
+        linked=linked,
         skills=_outermost(
             path for path in skills if not (path.is_relative_to(workspace) or workspace.is_relative_to(path))
         ),

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from keen_tui.system.executables import find_program, own_code
 from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.system.work_tree_records import linked_git, tree_at
 from keen_tui.tools.permissions.sensitive import holds_secrets
 from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
@@ -83,6 +84,7 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
     """The policy for commands in `workspace` on this system, for this user. Reads the folders of `skills`."""
     home = os.path.realpath(environ.get("HOME") or Path.home())
     own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
+    in_tree = tree_at(workspace, environ) is not None
     return policy_for(
         Path(os.path.realpath(workspace)),
         Path("/home/nobody" if home == "/" else home),
@@ -92,6 +94,8 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
         scratch=Path(os.path.realpath(data_folder(environ)), FOLDER),
         skills=skills,
         secrets=tuple(path for folder in skills for path in _secrets_in(folder)),
+        in_tree=in_tree,
+        linked=linked_git(workspace, environ) if in_tree else None,
         resolved=os.path.realpath,
     )
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
-from keen_tui.tools.sandbox.policy import RUNS_CODE_IN_GIT, Policy
+from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.secret_files import SecretFiles
 
@@ -74,12 +74,15 @@ def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: 
     """The profile. The `folders` are inside hidden paths; `secrets` are hidden too. It allows no network and
     no socket of another program."""
     reading = "allow file-read* file-test-existence file-map-executable"
-    own = (folders.home, folders.temporary)
+    own, around = (folders.home, folders.temporary), policy.hidden_around
+    hidden = tuple(path for path in policy.hidden if path not in around)
     rules = (
-        (reading, (*policy.readable, *map(Path, _SYSTEM.split()), policy.workspace)),
+        (reading, (*policy.readable, *map(Path, _SYSTEM.split()))),
+        *([("deny file-read* file-write*", around)] if around else []),
+        (reading, (policy.workspace,)),
         *([("allow file-write*", (policy.workspace,))] if terms.writes else []),
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
-        ("deny file-read* file-write*", (*policy.hidden, *secrets)),
+        ("deny file-read* file-write*", (*hidden, *secrets)),
         *_for_skills(policy, reading),
         (f"{reading} file-write*", own),
         *(_for_git(policy, terms) if terms.git else ()),
@@ -96,10 +99,9 @@ def _for_skills(policy: Policy, reading: str) -> Iterator[tuple[str, Sequence[Pa
 
 
 def _for_git(policy: Policy, terms: Terms) -> Iterator[tuple[str, Sequence[Path]]]:
-    yield "allow file-read*", (*terms.readable, policy.repository)
-    if terms.writes:
-        yield "allow file-write*", (policy.repository,)
-        yield "deny file-write*", tuple(policy.repository / name for name in RUNS_CODE_IN_GIT)
+    yield "allow file-read*", (*terms.readable, policy.git_folder)
+    for path, is_writable in policy.git_places if terms.writes else ():
+        yield "allow file-write*" if is_writable else "deny file-write*", (path,)
     if terms.alone:
         yield "deny process-fork", ()
 

@@ -25,7 +25,8 @@ class SecretFiles:
 
     def __init__(self, policy: Policy) -> None:
         self._workspace = policy.workspace
-        self._hidden_anyway = policy.hidden
+        self._index_file = policy.git_folder / "index"
+        self._hidden_anyway = set(policy.hidden) - set(policy.hidden_around)
         self._entries = noted_entries(policy.workspace)
 
     def hidden(self, terms: Terms) -> tuple[Path, ...]:
@@ -48,7 +49,7 @@ class SecretFiles:
 
     def _index(self) -> bytes:
         """The content of git's index, b"" if there is none."""
-        path = self._workspace / ".git" / "index"
+        path = self._index_file
         try:
             status = path.stat()
             return _content(path, status.st_ctime_ns, status.st_ino)

@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui import wiring
 from keen_tui.domain.errors import ConfigError, KeenError, WorkTreeFailed
+from keen_tui.providers.not_configured import NotConfigured
+from keen_tui.settings.added.project import Trust, read_project
+from keen_tui.settings.load import load_all
+from keen_tui.settings.schema import Settings
 from keen_tui.system.work_tree_records import linked_git, project_folder, read_record, record_file
 from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.work_trees import WorkTrees
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.rule_check import check_rules
+from keen_tui.tools.permissions.shell.patterns import CommandPattern
 from tests.support.git_repository import commit, git, repository
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -391,3 +399,45 @@ def test_two_programs_that_make_the_same_one_share_it(place: Place) -> None:
     both = [subprocess.Popen(words, env=place.environ, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = sorted(each.communicate()[0].strip() for each in both)
     assert said == ["False", "True"]
+
+
+def test_what_the_user_agreed_to_in_the_project_counts_and_nothing_else(place: Place) -> None:
+    """The project's settings may not be committed, and a branch may bring others."""
+    settings = place.project / ".keen/settings.toml"
+    settings.parent.mkdir()
+    settings.write_text('[permissions]\ndeny = ["bash(git push)"]\n')
+    tree = place.begin()
+    (tree.path / ".keen").mkdir()
+    (tree.path / ".keen/settings.toml").write_text('[permissions]\ndeny = ["bash(ls)"]\nmodel = "evil"\n')
+    given: dict[str, object] = {"words": []}
+    used, said = load_all(given, place.environ, tree.path, check_rules)
+    assert "you haven't trusted this folder yet" in said
+    assert used.permissions_deny == ()
+    project = read_project(place.project, check_rules)
+    assert project
+    Trust(place.environ).say(place.project, project, trusted=True)
+    used, said = load_all(given, place.environ, tree.path, check_rules)
+    assert (used.permissions_deny, said) == (("bash(git push)",), "")
+    settings.write_text('model = "other"\n')
+    assert "you haven't trusted" in load_all(given, place.environ, tree.path, check_rules)[1]
+
+
+def test_hooks_of_the_project_run_in_the_project_where_the_scripts_are_that_the_user_saw(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("KEEN_HOME", "HOME"):
+        monkeypatch.setenv(name, place.environ[name])
+    tree = place.begin()
+    ran: list[Path] = []
+    monkeypatch.setattr(wiring, "HookPrograms", lambda folder, *_: ran.append(folder))
+    provider = NotConfigured("none")
+    wiring.build_session(Settings(), tree.path, provider, None, attended=False)
+    assert ran == [place.project]
+
+
+def test_what_was_always_allowed_in_the_project_is_allowed_in_its_work_trees(place: Place) -> None:
+    tree = place.begin()
+    file = Path(place.environ["KEEN_HOME"], "allowances.json")
+    pattern = CommandPattern(words=("make",))
+    Allowances(file, place.project).add((pattern,))
+    assert Allowances(file, project_folder(tree.path, place.environ)).commands == (pattern,)

@@ -71,17 +71,19 @@ async def steer(context: CommandContext, words: str) -> None:
 
 
 async def leave(context: CommandContext, words: str) -> None:
-    """Leave; asks first if a turn runs or an incomplete one is pending."""
+    """Leave; asks first if a turn runs, an incomplete one is pending, or the session has a work tree of its
+    own. While a turn runs, that work tree isn't asked about and stays."""
+    from keen_tui.frontends.shared.commands.work_tree import may_part
     from keen_tui.frontends.shared.questions import LeaveQuestion
 
     session = context.session
     running, pending = session.running, session.pending
-    if not (running or pending):
-        context.ui.leave()
-        return
-    choice = await context.ui.ask(LeaveQuestion(pending, running, context.setup.keeps_pending))
+    choice = "leave"
+    if running or pending:
+        choice = await context.ui.ask(LeaveQuestion(pending, running, context.setup.keeps_pending))
     if choice == "leave":
-        context.ui.leave()
+        if session.running or await may_part(context):
+            context.ui.leave()
     elif choice == "retry":
         context.controls.retry()
 

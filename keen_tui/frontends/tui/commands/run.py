@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.pages import Page
-from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, UndoQuestion
+from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, TreeQuestion, UndoQuestion
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
@@ -40,7 +40,7 @@ class ScreenUi:
     @property
     def asks_to_leave(self) -> bool:
         """Whether the question about leaving is open."""
-        return isinstance(self._asked, LeaveQuestion)
+        return isinstance(self._asked, LeaveQuestion | TreeQuestion)
 
     @property
     def turns(self) -> tuple[int, ...]:

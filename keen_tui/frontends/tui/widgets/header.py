@@ -16,11 +16,12 @@ _SIDE = 2
 
 
 class HeaderBar(RowWidget):
-    """Says where one is and who answers. The branch is read from `.git/HEAD`; no process is started."""
+    """Says where one is and who answers. The branch is read from `.git/HEAD`; no process is started. In a
+    work tree of Keen's, whose folder has the name of its branch, `project` is the name of its project."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path, project: str = "") -> None:
         super().__init__(styles, glyphs, id="header")
-        self._folder = clean(folder.name or str(folder))
+        self._folder = clean(project or folder.name or str(folder))
         self._branch = clean(branch_of(folder))
         self._model: ModelChanged | None = None
         self._title = ""

@@ -108,16 +108,16 @@ class WorkspaceScreen(Screen[None]):
         )
         self._drawn_session = ""
         self._is_command = False
-        self._make_panes(styles, glyphs)
+        self._make_panes(styles, glyphs, setup.project_name)
         self.transcript.reduced_motion = reduced_motion
 
         self.said = NoticeBoard(self.notice)
         self.parts = Parts(self, setup, sidebar_file=sidebar_file, reduced_motion=reduced_motion)
         self._handlers = handlers_of(self)
 
-    def _make_panes(self, styles: Styles, glyphs: Glyphs) -> None:
+    def _make_panes(self, styles: Styles, glyphs: Glyphs, project: str) -> None:
         session, clock = self.session, self.clock
-        self.header = HeaderBar(styles, glyphs, folder=session.workspace)
+        self.header = HeaderBar(styles, glyphs, folder=session.workspace, project=project)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.document.has_ways_on = self._controls is not None
         self.welcome = Welcome(styles, glyphs)

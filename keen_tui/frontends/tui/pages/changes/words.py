@@ -40,7 +40,7 @@ class ChangesHead(RowWidget):
         if self.problem:
             said = Text(clean(self.problem), look("wait"))
             return [indented(cut_row(said, width - 4, self.glyphs.more), 2)]
-        subject = f"turn {changes.turn}" if changes.turn else "this session"
+        subject = changes.whose or (f"turn {changes.turn}" if changes.turn else "this session")
         title = Text.assemble(
             (f"Undo {subject}" if self._asks else f"Changes of {subject}", look("text", bold=True)),
             (f"{GAP}{clean(changes.title)}" if changes.title else "", look("soft")),

@@ -24,6 +24,7 @@ from keen_tui.frontends.tui.pages.sessions.lines import (
     when,
 )
 from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
+from keen_tui.system.work_tree_records import tree_label
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -223,7 +224,8 @@ class SessionList(RowWidget):
         return facts
 
     def _folder(self, folder: Path, cells: int) -> str:
-        shown = cut_path(clean(home_relative(folder)), cells - len(GAP), self.glyphs.more)
+        words = tree_label(folder) or home_relative(folder)
+        shown = cut_path(clean(words), cells - len(GAP), self.glyphs.more)
         return set_cell_size(shown, cells)
 
     def _heading(self, session: SavedSession, width: int) -> Text:
