@@ -140,10 +140,11 @@ def test_what_is_left_out_is_the_parents(home: Path, project: Path) -> None:
         (('tools: "*"',), None),
         (("tools: ['*']",), None),
         (("tools: []",), ()),
-        (("tools: Read, mcp__github__get_issue",), ("read_file", "mcp__github__get_issue")),
-        (("tools: mcp__github, mcp:web:get, mcp:a",), ("mcp__github__*", "mcp__web__get", "mcp__a__*")),
+        (("tools: Read, mcp__github__get_issue",), ("read_file", "mcp__github__get_issue", "mcp_search")),
+        (("tools: mcp__github, mcp:b:get",), ("mcp__github__*", "mcp__b__get", "mcp_search")),
         (("tools: Read, Edit, Bash", "disallowedTools: Edit"), ("read_file", "bash")),
-        (("tools: Read, mcp__a__*", "disallowedTools: mcp__b__*"), ("read_file", "mcp__a__*")),
+        (("tools: Read, mcp__a__*", "disallowedTools: mcp__b__*"), ("read_file", "mcp__a__*", "mcp_search")),
+        (("tools: mcp__a", "disallowedTools: ToolSearch"), ("mcp__a__*",)),
         (("disallowedTools:",), None),
         (("disallowedTools: Task, NotebookEdit",), None),
     ],
@@ -359,6 +360,7 @@ def test_a_long_description_is_cut(home: Path, project: Path) -> None:
         (lambda folder: write(folder, front("name: a", body=" \n"), "a.md"), "no instructions"),
         (lambda folder: write(folder, front("name: '!'", "description: d"), "a.md"), "no letters or digits"),
         (lambda folder: write(folder, front(f"tools: {'[' * 9000}"), "a.md"), "nests too deep"),
+        (lambda folder: write(folder, front("- " * 9_000), "a.md"), "nests too deep"),
         (lambda folder: write(folder, front("tools: *undefined"), "a.md"), "isn't valid YAML"),
     ],
 )
@@ -381,7 +383,7 @@ def test_only_the_first_files_of_a_place_are_read(home: Path, project: Path) -> 
     read = read_here(project)
     assert len(of_files(read)) == MOST_FILES
     (problem,) = read.problems
-    assert "only the first 200 files of ~/.claude/agents are read" in problem
+    assert "only the first 100 files of ~/.claude/agents are read" in problem
 
 
 # Which of two.

@@ -19,7 +19,7 @@ from keen_tui.text.units import size
 
 MOST_BYTES: Final = 64_000
 """Bytes of a file; its text is sent with every request of the sub-agent."""
-MOST_FILES: Final = 200
+MOST_FILES: Final = 100
 """Files that are looked at in one place."""
 _DEEPEST: Final = 3
 """Folders in folders that are looked into."""

@@ -17,6 +17,9 @@ from keen_tui.text.units import counted
 
 BUILT_IN_SOURCE: Final = "built in"
 
+SERVER_SEARCH: Final = "mcp_search"
+"""The tool that finds those of MCP servers where they are many."""
+
 
 class AgentDefinition(Struct, frozen=True, kw_only=True):
     """A sub-agent as its file defines it.
@@ -44,19 +47,17 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
         """Whether the definition lets it use the tool of that full name."""
         if self.tools is None or tool in self.tools:
             return True
-        of_servers = [each for each in self.tools if each.startswith(SERVER_TOOLS)]
-        if tool == "mcp_search":
-            return bool(of_servers)
-        return tool.startswith(SERVER_TOOLS) and any(fnmatchcase(tool, each) for each in of_servers)
+        patterns = (each for each in self.tools if each.startswith(SERVER_TOOLS))
+        return any(fnmatchcase(tool, pattern) for pattern in patterns)
 
     @property
     def rights(self) -> str:
         """Its tools in words: `all tools`, `reads only`, `4 tools, MCP tools`."""
         if self.tools is None:
             return "all tools"
-        own = [each for each in self.tools if not each.startswith(SERVER_TOOLS)]
+        of_servers = ["MCP tools"] if any(each.startswith(SERVER_TOOLS) for each in self.tools) else []
+        own = [each for each in self.tools if each != SERVER_SEARCH and not each.startswith(SERVER_TOOLS)]
         words = [counted(len(own), "tool") if not _ONLY_READ.issuperset(own) else "reads only"] if own else []
-        of_servers = ["MCP tools"] if len(own) < len(self.tools) else []
         return ", ".join(words + of_servers) or "no tools"
 
 

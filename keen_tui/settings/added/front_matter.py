@@ -13,9 +13,11 @@ from msgspec import Struct
 _MOST_CHARACTERS: Final = 20_000
 """Characters of the front matter; its fields together may have fewer."""
 _DEEPEST: Final = 50
-"""Open brackets of the front matter: the time to read it grows with the square of their number."""
+"""Open brackets of the front matter, and dashes one behind the other: the time to read it grows with the
+square of their number, and so does the stack of a parser."""
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_DASHES = re.compile(rf"(?:[-?][ \t]+){{{_DEEPEST},}}")
 _PLAIN_LINE = re.compile(r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*|\*[ \t]*)")
 
 
@@ -48,7 +50,7 @@ def parted(whole: str) -> FrontMatter:
         raise FrontMatterProblem("its front matter has no end: a line --- must close it")
     if len(found[1]) > _MOST_CHARACTERS:
         raise FrontMatterProblem(f"its front matter has over {_MOST_CHARACTERS:,} characters")
-    if _brackets_open(found[1]) > _DEEPEST:
+    if _brackets_open(found[1]) > _DEEPEST or _DASHES.search(found[1]):
         raise FrontMatterProblem("its front matter nests too deep")
     try:
         fields, is_mended = _fields(found[1])
@@ -86,7 +88,10 @@ def _composed(text: str) -> _Composed:
     """The document is only taken apart, and no value is made of it: aliases can't multiply anything."""
     import yaml  # noqa: PLC0415 - only where somebody has such a file
 
-    document = yaml.compose(text, Loader=yaml.BaseLoader)
+    loader = getattr(
+        yaml, "CBaseLoader", yaml.BaseLoader
+    )  # the first is ten times as fast, and not everywhere
+    document = yaml.compose(text, Loader=loader)
     if not isinstance(document, yaml.MappingNode):
         raise FrontMatterProblem("its front matter has no fields: write name: value")
     texts: dict[str, str] = {}
