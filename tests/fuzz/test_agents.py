@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from keen_tui.domain.tool_names import OWN_TOOLS
 from keen_tui.settings.added.agent_files import AgentFile
-from keen_tui.settings.added.agent_reading import LONGEST_DESCRIPTION, FoundAgents, read_agents
+from keen_tui.settings.added.agent_reading import FoundAgents, read_agents
+from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.text.sanitize import HIDDEN
 from tests.fuzz.budget import examples
 from tests.fuzz.corpora import DRIVING, NAUGHTY

@@ -12,8 +12,8 @@ import pytest
 from keen_tui.domain.tool_names import OWN_TOOLS
 from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agent_files import MOST_FILES
-from keen_tui.settings.added.agent_reading import LONGEST_DESCRIPTION
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
+from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.text.labels import READING_TOOLS
 from keen_tui.tools.permissions.rule_check import check_rules

@@ -16,13 +16,17 @@ from keen_tui.domain.choices import Mode
 from keen_tui.settings.added.agent_files import AgentFile
 from keen_tui.settings.added.agent_tools import ToolsProblem, read_tools, shortened
 from keen_tui.settings.added.agents import BUILT_IN, BUILT_IN_SOURCE, AgentDefinition
-from keen_tui.settings.added.definition_files import LONGEST_NAME, UnusableFile, usual_form, visible_text
+from keen_tui.settings.added.definition_files import (
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    UnusableFile,
+    usual_form,
+    visible_text,
+)
 from keen_tui.settings.added.front_matter import FrontMatter, FrontMatterProblem, parted
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 
-LONGEST_DESCRIPTION: Final = 1_024
-"""Characters; more is never sent."""
 _LONGEST_MODEL: Final = 200
 
 _MODES: Final[Mapping[str, Mode]] = {

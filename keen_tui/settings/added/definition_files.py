@@ -16,6 +16,8 @@ from keen_tui.text.units import size
 
 LONGEST_NAME: Final = 64
 """Characters of a name in the usual form."""
+LONGEST_DESCRIPTION: Final = 1_024
+"""Characters of a description; the format of skills allows no more, and more is never sent."""
 
 
 class UnusableFile(Exception):

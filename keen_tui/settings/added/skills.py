@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.settings.added.definition_files import (
+    LONGEST_DESCRIPTION,
     LONGEST_NAME,
     UnusableFile,
     content_within,
@@ -28,9 +29,6 @@ from keen_tui.settings.added.front_matter import FrontMatter, FrontMatterProblem
 from keen_tui.settings.added.skill_folders import SkillFolder, SkillOrigin, SkillsTooLarge, digest_of_folder
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
-
-LONGEST_DESCRIPTION: Final = 1_024
-"""Characters; the format allows no more, and more is never sent."""
 
 _LONGEST_COMPATIBILITY: Final = 500
 _MOST_BYTES: Final = 400_000
