@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import CommandFailed, ToolResult
 from keen_tui.text.units import counted
@@ -13,12 +15,18 @@ from keen_tui.tools.background.tasks import BackgroundTask
 _LONGEST_COMMAND = 300
 
 
-def started_result(task: BackgroundTask) -> ToolResult:
-    """The result of the call that started it, with what it printed since."""
+def started_result(task: BackgroundTask, apart: str = "") -> ToolResult:
+    """The result of the call that started it, with what it printed since. `apart` says why no other command
+    reaches its ports, "" if others do."""
     output = task.output.since(0)
     if not task.running:
         return _ended_result(task, output)
-    return _running_result(task, output, f"it runs in the background as {task.id}")
+    result = _running_result(task, output, f"it runs in the background as {task.id}")
+    if not apart:
+        return result
+    alone = f"no other command reaches its local ports here ({apart})"
+    advice = "test a server in the command that starts it"
+    return replace(result, text=f"{result.text}\n[{alone}: {advice}]")
 
 
 def moved_result(task: BackgroundTask) -> ToolResult:

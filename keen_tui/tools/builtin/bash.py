@@ -105,8 +105,8 @@ class Bash:
                     "type": "boolean",
                     "description": "Answer after a second and let the command go on, without a time limit "
                     "unless you give one. task_output shows what it prints, task_stop ends it. Only hosts "
-                    "that are allowed already can be reached, and in a sandbox no other command reaches its "
-                    "ports: start a server and the test of it in one command. It ends with the program.",
+                    "that are allowed already can be reached. Commands reach each other's local ports "
+                    "(127.0.0.1), unless the result says otherwise. It ends with the program.",
                 },
             },
             "required": ["command"],
@@ -184,9 +184,12 @@ class Bash:
             return lambda on_output: self._run(command, run, on_output)
 
         # Read-only commands don't see files that earlier commands left in their home, such as git settings.
-        terms = Terms(writes=not access.reads_only, hides_tracked=access.reads_only and not _is_git(access))
+        # Neither they nor read-only runs reach the session's other commands, which could write for them.
+        shares = not (access.reads_only or (gate and gate.install))
+        hides_tracked = access.reads_only and not _is_git(access)
+        terms = Terms(writes=not access.reads_only, hides_tracked=hides_tracked, shares_network=shares)
         outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
-        revealing = Terms(reveals=access.secrets)
+        revealing = Terms(reveals=access.secrets, shares_network=shares)
         return PreparedCall(
             access=access,
             display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
@@ -222,6 +225,11 @@ class Bash:
         access = replace(access, unheld="" if found.sandbox else found.reason)
         return access, shown_parts(access)
 
+    async def _secrets_of(self, running: _Running) -> Sequence[str]:
+        """What to remove from its output: API keys, and the password of its proxy."""
+        keys = await asyncio.to_thread(lambda: tuple(self._keys()))
+        return (*keys, running.gate.password) if running.gate else keys
+
     async def _require_folder(self) -> None:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
@@ -230,7 +238,7 @@ class Bash:
     async def _start(self, command: str, running: _Running) -> ToolResult:
         """Start it in the background; the result has what it prints in its first second."""
         await self._require_folder()
-        output = HeldOutput(self._workspace.new_output_file, await asyncio.to_thread(self._keys))
+        output = HeldOutput(self._workspace.new_output_file, await self._secrets_of(running))
 
         async def work(on_output: Callable[[bytes], None]) -> Ended:
             return (await self._ended(command, running, on_output))[0]
@@ -242,13 +250,12 @@ class Bash:
             await task.kill()
             raise
         task.is_started = True
-        return started_result(task)
+        return started_result(task, running.apart)
 
     async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
         await self._require_folder()
         folder = self._workspace.root
-        keys = await asyncio.to_thread(self._keys)
-        output = CommandOutput(on_output, self._workspace.new_output_file, keys)
+        output = CommandOutput(on_output, self._workspace.new_output_file, await self._secrets_of(running))
         movable = MovableOutput(output)
         work = asyncio.create_task(self._ended(command, running, movable.feed))
         try:
@@ -324,6 +331,7 @@ class Bash:
     async def _watched(self, command: str, running: _Running) -> AsyncIterator[Launch]:
         """Launch it, and keep new files back once it has ended."""
         async with self._launch(command, running) as launch:
+            running.apart = launch.apart
             if running.new is None or not running.sandbox or not running.terms.writes:
                 yield launch
                 return
@@ -355,7 +363,7 @@ _EndedCommand = tuple[Ended, tuple[Path, ...]]
 class _Running(Struct, kw_only=True):
     """The sandbox of a command and its terms, its network access, and its time limit. `written` collects git
     commands that wrote the repository and must not run again. `new` keeps back new files. `is_moved`: it went
-    to the background."""
+    to the background. `apart` says why no other command reaches its ports, "" if others do."""
 
     sandbox: Sandbox | None
     terms: Terms
@@ -364,6 +372,7 @@ class _Running(Struct, kw_only=True):
     written: list[str]
     new: NewFiles | None
     is_moved: bool = False
+    apart: str = ""
 
 
 def _stopped_by(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -45,6 +46,8 @@ class HostGate:
     """
 
     def __init__(self, limit: TimeLimit, wanted: Sequence[Host] = (), install: str = "") -> None:
+        self.password = secrets.token_hex(16)
+        """What its proxy asks for where other commands could reach that proxy."""
         self.wanted = tuple(wanted)
         self.install = install
         self._limit = limit

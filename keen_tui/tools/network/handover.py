@@ -19,7 +19,16 @@ from typing import Final
 from keen_tui.tools.process.start_gate import SIGNALS_AS_EVER
 
 PORT: Final = 31_028
-"""The port of the proxy in the command's own network. The network is empty when a command starts."""
+"""The port of the proxy in a command's own network, which is empty when the command starts."""
+
+ANY_PORT: Final = 0
+"""A port that is free, for a network where other commands are."""
+
+_OPENED: Final = "@KEEN-PROXY-PORT@"
+"""Stands for the port in the variables of a command, until the starter knows it."""
+
+USER: Final = "keen"
+"""The name with which a command signs in to its proxy."""
 
 _STARTER: Final = f"""\
 import _socket as s, os, sys
@@ -27,6 +36,10 @@ l = s.socket(s.AF_INET, s.SOCK_STREAM)
 l.setsockopt(s.SOL_SOCKET, s.SO_REUSEADDR, 1)
 l.bind(("127.0.0.1", int(sys.argv[2])))
 l.listen(128)
+p = str(l.getsockname()[1])
+for n, v in list(os.environ.items()):
+    if {_OPENED!r} in v:
+        os.environ[n] = v.replace({_OPENED!r}, p)
 c = s.socket(fileno=int(sys.argv[1]))
 c.sendmsg([b"x"], [(s.SOL_SOCKET, s.SCM_RIGHTS, l.fileno().to_bytes(4, sys.byteorder))])
 c.close()
@@ -40,9 +53,9 @@ class NoListener(OSError):
     """The sandbox sent something other than a listening socket of its network."""
 
 
-def starter(descriptor: int) -> tuple[str, ...]:
+def starter(descriptor: int, port: int) -> tuple[str, ...]:
     """The argv to put before a command. `descriptor` is the socket for sending the listener."""
-    return (str(python()), "-I", "-S", "-c", _STARTER, str(descriptor), str(PORT))
+    return (str(python()), "-I", "-S", "-c", _STARTER, str(descriptor), str(port))
 
 
 def python() -> Path:
@@ -103,12 +116,19 @@ def _checked(descriptor: int) -> socket.socket:
     return listener
 
 
-def proxy_environment() -> Mapping[str, str]:
-    """The variables that tell programs about the proxy."""
-    url = f"http://127.0.0.1:{PORT}"
+def proxy_environment(password: str = "") -> Mapping[str, str]:
+    """The variables that tell programs about the proxy. With a `password` its port is known to the starter
+    only."""
+    port = _OPENED if password else PORT
+    url = f"http://{f'{USER}:{password}@' if password else ''}127.0.0.1:{port}"
     local = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1,0.0.0.0"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-    java = " ".join(f"-D{kind}.proxyHost=127.0.0.1 -D{kind}.proxyPort={PORT}" for kind in ("http", "https"))
+    java = " ".join(f"-D{kind}.proxyHost=127.0.0.1 -D{kind}.proxyPort={port}" for kind in ("http", "https"))
+    if password:
+        java += "".join(
+            f" -D{kind}.proxyUser={USER} -D{kind}.proxyPassword={password}" for kind in ("http", "https")
+        )
+        java += " -Djdk.http.auth.tunneling.disabledSchemes="
     return {
         **dict.fromkeys(names, url),
         "NO_PROXY": local,

@@ -86,20 +86,20 @@ async def online(
         OSError: the socket or the proxy can't be created.
     """
     with handover() as (ours, theirs):
-        with_proxy = {**environ, **proxy_environment()}
-        wrapping = sandbox.wrap(argv, with_proxy, replace(terms, listener_to=theirs))
+        wrapping = sandbox.wrap(argv, environ, replace(terms, listener_to=theirs))
         async with in_thread(wrapping) as launch:
-            serving = asyncio.create_task(_serve(ours, gate, internet))
+            password = gate.password if launch.shares_network else ""
+            serving = asyncio.create_task(_serve(ours, gate, internet, password))
             try:
-                yield launch
+                yield replace(launch, environ={**launch.environ, **proxy_environment(password)})
             finally:
                 serving.cancel()
                 await asyncio.gather(serving, return_exceptions=True)
                 await gate.close()
 
 
-async def _serve(ours: socket.socket, gate: HostGate, internet: Internet) -> None:
+async def _serve(ours: socket.socket, gate: HostGate, internet: Internet, password: str) -> None:
     from keen_tui.tools.network.proxy import Proxy  # noqa: PLC0415 - with h11, not before it is used
 
     with suppress(NoListener):  # the command ended before it really started
-        await Proxy(gate, internet).serve(await handed_out(ours))
+        await Proxy(gate, internet, password=password).serve(await handed_out(ours))

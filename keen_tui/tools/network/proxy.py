@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from base64 import b64encode
 from collections.abc import Iterable
 from contextlib import suppress
+from hmac import compare_digest
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,6 +22,7 @@ from msgspec import Struct
 from keen_tui.text.hosts import Host, NotAHost, host_name
 from keen_tui.tools.network.addresses import CHUNK, Internet, Streams
 from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.network.handover import USER
 from keen_tui.tools.network.reaching import NotReached, reached
 
 log = logging.getLogger(__name__)
@@ -57,12 +60,16 @@ class _Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Proxy:
-    """Serves the connections of one command. `gate` admits hosts, `internet` has their addresses."""
+    """Serves the connections of one command. `gate` admits hosts, `internet` has their addresses. With a
+    `password` it serves only who knows that: other commands of the session can reach it too."""
 
-    def __init__(self, gate: HostGate, internet: Internet, head_seconds: float = HEAD_SECONDS) -> None:
+    def __init__(
+        self, gate: HostGate, internet: Internet, head_seconds: float = HEAD_SECONDS, password: str = ""
+    ) -> None:
         self._gate = gate
         self._internet = internet
         self._head_seconds = head_seconds
+        self._signed = b"Basic " + b64encode(f"{USER}:{password}".encode()) if password else b""
         self._room = asyncio.Semaphore(MOST_CONNECTIONS)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -102,6 +109,7 @@ class Proxy:
         ours = h11.Connection(h11.SERVER, max_incomplete_event_size=_MOST_HEAD)
         try:
             request = await self._head(ours, reader)
+            self._require_own_command(request)
             wanted = self._wanted(request)
             upstream = await self._connected(wanted.host)
         except Refused as refused:
@@ -129,6 +137,12 @@ class Proxy:
         if not isinstance(event, h11.Request):
             raise ConnectionResetError
         return event
+
+    def _require_own_command(self, request: h11.Request) -> None:
+        """Raises Refused if another command may have sent the request."""
+        given = dict(request.headers).get(b"proxy-authorization", b"")
+        if self._signed and not compare_digest(given, self._signed):
+            raise Refused(407, "this proxy is for one command, which knows its password")
 
     def _wanted(self, request: h11.Request) -> _Wanted:
         """The destination of the request. Raises Refused if it names no host."""
@@ -291,6 +305,7 @@ async def _refuse(writer: asyncio.StreamWriter, refused: Refused) -> None:
             (b"Content-Type", b"text/plain; charset=utf-8"),
             (b"Content-Length", str(len(body)).encode()),
             (b"Connection", b"close"),
+            *([(b"Proxy-Authenticate", b'Basic realm="Keen"')] if refused.status == 407 else ()),
         ],
     )
     writer.write((head.send(answer) or b"") + body)

@@ -22,6 +22,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     `descriptors` are inherited. `confine` is called in the starting thread, with `close_fds=False`, and
     permanently confines that thread and with it the process; None: `argv` does everything. `wrapped`: the
     process itself only waits for the command. `hidden` are the files of the workspace that it can't read.
+    `shares_network`: its network is that of the session's other commands. `apart` says why it isn't, although
+    that was wanted, as the end of a sentence.
     """
 
     argv: Argv
@@ -30,6 +32,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     confine: Callable[[], None] | None = None
     wrapped: bool = False
     hidden: tuple[Path, ...] = ()
+    shares_network: bool = False
+    apart: str = ""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -41,8 +45,9 @@ class Terms(Struct, frozen=True, kw_only=True):
     `hides_tracked`.
 
     `listener_to` is the descriptor of a socket over which the command's own network passes out the proxy's
-    listening socket; None: there is no proxy. With `connects` it may connect to everything, in a sandbox
-    without its own network.
+    listening socket; None: there is no proxy. With `shares_network` its network is that of the session's
+    other commands, in a sandbox that can do so and where the system allows it. With `connects` it may connect
+    to everything, in a sandbox without its own network.
 
     `git`: the command is git itself, and nothing that the model wrote. It may write `.git`, except for
     entries that run code later. Its home has the path of the user's, contains only the `readable` files, and
@@ -53,6 +58,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     reveals: tuple[Path, ...] = ()
     hides_tracked: bool = False
     listener_to: int | None = None
+    shares_network: bool = False
     connects: bool = False
     git: bool = False
     alone: bool = False

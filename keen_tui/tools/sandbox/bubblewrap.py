@@ -9,13 +9,14 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from keen_tui.tools.network.handover import python_folders, starter
+from keen_tui.tools.network.handover import ANY_PORT, PORT, python_folders, starter
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
 from keen_tui.tools.sandbox.secret_files import SecretFiles
+from keen_tui.tools.sandbox.session_network import SessionNetwork
 
 
 class Bubblewrap:
@@ -30,8 +31,9 @@ class Bubblewrap:
         self._placeholders = Placeholders(policy.protected)
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
-        # Its own network is isolated: localhost there belongs to the command. So do processes and System V
-        # objects.
+        self._network = SessionNetwork(program)
+        # Its network is isolated: localhost there belongs to the command, or to those of the session.
+        # Processes and System V objects belong to the command.
         make = partial(filter_for, os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
         self._filters = {alone: make(alone=alone) for alone in (False, True)}
 
@@ -43,6 +45,8 @@ class Bubblewrap:
             OSError: a resource that it needs is missing, or a protected name is a link.
         """
         require_no_links(self._policy)
+        entry = self._network.entry() if terms.shares_network else None
+        port = ANY_PORT if entry else PORT
         standing = self._placeholders.standing() if terms.writes else nullcontext(())
         needed = partial(_needed, self._policy)
         scratch = self._scratch.folders(lasting=terms.lasting, needed=needed)
@@ -55,18 +59,25 @@ class Bubblewrap:
         ):
             yield Launch(
                 argv=(
+                    *(entry.argv if entry else ()),
                     self._program,
                     *arguments(self._policy, folders, missing, terms, secrets),
+                    *(("--share-net",) if entry else ()),
                     *_emptied(secrets, empty),
                     *("--remount-ro", "/"),
                     *("--seccomp", str(descriptor), "--"),
-                    *(starter(terms.listener_to) if terms.listener_to is not None else ()),
+                    *(starter(terms.listener_to, port) if terms.listener_to is not None else ()),
                     *argv,
                 ),
                 environ=confined_environment(environ) | {"HOME": str(self._policy.home)},
-                descriptors=tuple(each for each in (descriptor, terms.listener_to) if each is not None),
+                descriptors=(
+                    *(each for each in (descriptor, terms.listener_to) if each is not None),
+                    *(entry.descriptors if entry else ()),
+                ),
                 wrapped=True,
                 hidden=secrets,
+                shares_network=entry is not None,
+                apart=self._network.problem if terms.shares_network else "",
             )
 
 

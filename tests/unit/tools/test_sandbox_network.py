@@ -14,7 +14,7 @@ from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.gate import HostAnswer
-from keen_tui.tools.network.handover import PORT, NoListener, handed_out, handover
+from keen_tui.tools.network.handover import NoListener, handed_out, handover
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
@@ -60,9 +60,15 @@ async def test_a_command_reaches_what_is_allowed_through_the_proxy(jail: Jail, s
 async def test_where_commands_see_no_python_there_is_a_proxy_too(jail: Jail, server: Server) -> None:
     jail.policy = policy_for(jail.workspace, jail.home, (jail.own,), {"PATH": "/usr/bin:/bin"})
     jail.hide(jail.own)  # and make the sandbox anew
-    head = "GET http://a.example/ HTTP/1.1\\r\\nHost: a.example\\r\\n\\r\\n"
-    talk = f"exec 3<>/dev/tcp/127.0.0.1/{PORT}; printf '{head}' >&3; cat <&3"
-    result = await run(jail, server, f'bash -c "{talk}"')
+    head = (
+        "GET http://a.example/ HTTP/1.1\\r\\nHost: a.example\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n"
+    )
+    talk = (
+        "who=${http_proxy#http://}; signed=$(printf %s ${who%@*} | base64 -w0); "
+        f"exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf '{head}' $signed >&3; cat <&3"
+    )
+    (jail.workspace / "talk").write_text(talk)
+    result = await run(jail, server, "bash talk")
     assert result.text.endswith("hello")
 
 
