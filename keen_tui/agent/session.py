@@ -101,11 +101,7 @@ class Session:
         self._why_stopped = STOPPED
         self._is_closed = False
         self._surroundings = Surroundings(
-            toolbox,
-            self._publish,
-            attended=attended,
-            turn=lambda: self.turn if self.running else 0,
-            newest_turn=lambda: self.turn,
+            toolbox, self._publish, lambda: self.turn, lambda: self.running, attended=attended
         )
         self._job = JobSlot()
         self._background = BackgroundJobs()
@@ -353,8 +349,9 @@ class Session:
     # What later turns work with.
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the permission mode, from the next call on."""
+        """Change the permission mode, from the next call on. Commands in the background go on."""
         self._approvals.change_mode(mode)
+        self._surroundings.tell_of_running(mode)
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from keen_tui.agent.open_session import newest_todos
+from keen_tui.domain.choices import Mode
 from keen_tui.domain.events import BackgroundChanged, Event, Notice, SandboxFound
 from keen_tui.domain.permitted import Permitted
 from keen_tui.tools.toolbox import Toolbox
@@ -20,12 +21,14 @@ class Surroundings:
         self,
         toolbox: Toolbox,
         publish: Callable[[Event], None],
+        newest_turn: Callable[[], int],
+        is_running: Callable[[], bool],
         *,
         attended: bool,
-        turn: Callable[[], int],
-        newest_turn: Callable[[], int],
     ) -> None:
-        """`turn` is the number of the turn that runs, 0 for none."""
+        def turn() -> int:
+            return newest_turn() if is_running() else 0
+
         self._toolbox = toolbox
         self._publish = publish
         self._sandbox = ""
@@ -47,6 +50,16 @@ class Surroundings:
         self._toolbox.tasks.begin_session()
         if self._toolbox.servers:
             self._toolbox.servers.forget_found()
+
+    def tell_of_running(self, mode: Mode) -> None:
+        """In plan mode, tell the user that commands in the background go on."""
+        running = self._toolbox.tasks.running
+        if mode == "plan" and running:
+            what = "A command goes" if len(running) == 1 else f"{len(running)} commands go"
+            ids = ", ".join(task.id for task in running)
+            self._publish(
+                Notice(turn=0, text=f"{what} on in the background ({ids}); /tasks stop ID ends one.")
+            )
 
     async def end_programs(self) -> None:
         """End the commands in the background and the MCP servers, and wait until they are gone."""

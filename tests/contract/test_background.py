@@ -91,6 +91,17 @@ async def test_front_ends_are_told_what_runs_and_what_it_printed(tmp_path: Path)
         await until(lambda: not bench.log.of(BackgroundChanged)[-1].tasks)
 
 
+async def test_in_plan_mode_the_user_is_told_what_goes_on(tmp_path: Path) -> None:
+    async with at_work([Reply([start(SERVER)]), DONE], tmp_path) as bench:
+        bench.session.set_mode("plan")
+        bench.session.set_mode("auto")
+        await bench.ask("serve")
+        bench.session.set_mode("plan")
+        told = await bench.log.wait_for(Notice)
+        assert told.text == "A command goes on in the background (t1); /tasks stop ID ends one."
+        assert bench.session.tasks.running
+
+
 async def test_an_end_between_turns_belongs_to_the_newest_turn(tmp_path: Path) -> None:
     async with at_work([Reply([start(SERVER)]), DONE], tmp_path) as bench:
         await bench.ask("serve")

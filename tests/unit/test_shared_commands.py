@@ -62,6 +62,7 @@ from tests.support.fake_history import FakeHistory
 from tests.support.fake_models import ACME, FakeModels
 from tests.support.fake_servers import FakeServers
 from tests.support.fake_session import FakeSession
+from tests.support.fake_tasks import TASKS, FakeTasks
 
 PENDING = PendingState()
 
@@ -197,6 +198,34 @@ async def test_leaving_asks_where_work_waits(
     await LEAVE.does(at.context, "")
     assert at.person.left is left
     assert at.done == done
+
+
+@pytest.mark.parametrize(("answer", "left"), [("keep", False), ("", False), ("leave", True)])
+async def test_leaving_asks_where_commands_run_in_the_background(
+    tmp_path: Path, answer: str, left: bool
+) -> None:
+    at = At(tmp_path, answer, pending=False)
+    context = replace(at.context, setup=replace(at.context.setup, tasks=FakeTasks()))
+    await LEAVE.does(context, "")
+    (question,) = at.person.asked
+    assert isinstance(question, LeaveQuestion)
+    assert question.body == ("A command is running in the background: npm run dev. Leaving ends it.",)
+    assert [choice.id for choice in question.choices] == ["keep", "leave"]
+    assert at.person.left is left
+
+
+async def test_leaving_asks_nothing_where_commands_in_the_background_have_ended(tmp_path: Path) -> None:
+    at = At(tmp_path, pending=False)
+    context = replace(at.context, setup=replace(at.context.setup, tasks=FakeTasks(TASKS[1:])))
+    await LEAVE.does(context, "")
+    assert at.person.left and not at.person.asked
+
+
+def test_a_question_about_many_commands_names_some() -> None:
+    tasks = ("x" * 100, *(f"serve {number}" for number in range(1, 8)))
+    (said,) = LeaveQuestion(None, running=False, durable=False, tasks=tasks).body
+    assert said.startswith(f"8 commands are running in the background: {'x' * 60}, serve 1, ")
+    assert said.endswith("serve 4 and 3 more. Leaving ends them.")
 
 
 async def test_leaving_asks_nothing_where_no_work_waits(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ SCOPES: Final[Mapping[str, Scope]] = {"yes": "once", "grant": "session", "save":
 """The answers that allow a call, and how far they go."""
 
 _MOST_NAMED = 5
-"""Changed files that a question names; the others are counted."""
+"""Changed files, and commands, that a question names; the others are counted."""
+_LONGEST_NAME = 60
+"""Characters of a command in the background that a question shows."""
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -71,36 +73,41 @@ class DiscardQuestion(Struct, frozen=True):
 
 
 class LeaveQuestion(Struct, frozen=True):
-    """Whether to leave although a turn runs or an incomplete one is pending: "keep", "retry", "leave".
-    `durable`: its work outlives the program."""
+    """Whether to leave although a turn runs, an incomplete one is pending, or commands run in the background:
+    "keep", "retry", "leave". `durable`: the turn's work outlives the program. `tasks` are those commands."""
 
     pending: PendingState | None
     running: bool
     durable: bool
+    tasks: tuple[str, ...] = ()
 
     title = "Leave Keen TUI?"
 
     @property
     def body(self) -> tuple[str, ...]:
+        tasks = (_running(self.tasks),) if self.tasks else ()
         if self.running:
-            return ("A turn is running. Leaving stops it; the files keep its changes.",)
+            return ("A turn is running. Leaving stops it; the files keep its changes.", *tasks)
+        if self.pending is None:
+            return tasks
         fate = (
             "It is saved on disk, so you can retry it when you resume the session."
             if self.durable
             else "It is only in memory, so it can't be resumed once you leave."
         )
-        kept = (_kept(self.pending),) if self.pending else ()
-        return (*kept, f"{fate} The files keep their changes.")
+        return (_kept(self.pending), f"{fate} The files keep their changes.", *tasks)
 
     @property
     def choices(self) -> tuple[Choice, ...]:
         if self.running:
             fate = "the turn can be retried later" if self.durable else "the turn can't be resumed later"
+        elif self.pending is None:
+            fate = "the command ends" if len(self.tasks) == 1 else "the commands end"
         else:
             fate = "the incomplete turn is kept" if self.durable else "the incomplete turn is lost"
         leave = Choice(id="leave", label="yes, leave", consequence=fate)
         stay = _keep("no, stay")
-        return (stay, leave) if self.running else (stay, _RETRY, leave)
+        return (stay, _RETRY, leave) if self.pending and not self.running else (stay, leave)
 
 
 class TreeQuestion(Struct, frozen=True):
@@ -334,6 +341,15 @@ def asked_choices(event: QuestionAsked) -> tuple[Choice, ...]:
 def _keep(label: str) -> Choice:
     """The answer that changes nothing."""
     return Choice(id="keep", label=label)
+
+
+def _running(tasks: tuple[str, ...]) -> str:
+    """What leaving ends, as sentences."""
+    named = ", ".join(revealed(task[:_LONGEST_NAME]) for task in tasks[:_MOST_NAMED])
+    more = f" and {len(tasks) - _MOST_NAMED} more" if len(tasks) > _MOST_NAMED else ""
+    if len(tasks) == 1:
+        return f"A command is running in the background: {named}. Leaving ends it."
+    return f"{len(tasks)} commands are running in the background: {named}{more}. Leaving ends them."
 
 
 def _kept(pending: PendingState) -> str:

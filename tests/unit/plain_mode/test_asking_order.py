@@ -26,6 +26,8 @@ LAST = {"discard", "leave", "switch", "replace"}
         DiscardQuestion(PENDING),
         LeaveQuestion(PENDING, running=False, durable=False),
         LeaveQuestion(None, running=True, durable=False),
+        LeaveQuestion(None, running=False, durable=False, tasks=("npm run dev",)),
+        LeaveQuestion(PENDING, running=False, durable=False, tasks=("npm run dev",)),
         SwitchQuestion(PENDING, "another"),
         ReplaceQuestion(PENDING, "Begin a new session?", running=False),
         ReplaceQuestion(PENDING, "Begin a new session?", running=True),

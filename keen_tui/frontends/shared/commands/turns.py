@@ -71,16 +71,18 @@ async def steer(context: CommandContext, words: str) -> None:
 
 
 async def leave(context: CommandContext, words: str) -> None:
-    """Leave; asks first if a turn runs, an incomplete one is pending, or the session has a work tree of its
-    own. While a turn runs, that work tree isn't asked about and stays."""
+    """Leave; asks first if a turn runs, an incomplete one is pending, commands run in the background, or the
+    session has a work tree of its own. While a turn runs, that work tree isn't asked about and stays."""
     from keen_tui.frontends.shared.commands.work_tree import may_part
     from keen_tui.frontends.shared.questions import LeaveQuestion
 
     session = context.session
     running, pending = session.running, session.pending
     choice = "leave"
-    if running or pending:
-        choice = await context.ui.ask(LeaveQuestion(pending, running, context.setup.keeps_pending))
+    tasks = context.setup.tasks.tasks() if context.setup.tasks else ()
+    going = tuple(task.command for task in tasks if task.running)
+    if running or pending or going:
+        choice = await context.ui.ask(LeaveQuestion(pending, running, context.setup.keeps_pending, going))
     if choice == "leave":
         if session.running or await may_part(context):
             context.ui.leave()
