@@ -153,7 +153,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.headless.outlets import require_writable
     from keen_tui.frontends.headless.run import run_prompt
-    from keen_tui.frontends.headless.standard_input import read_prompt, with_data
+    from keen_tui.frontends.headless.standard_input import HeadlessPrompt, read_prompt, with_data
     from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
     from keen_tui.providers.registry import build_provider
     from keen_tui.subcommands.sessions import asked_for
@@ -163,10 +163,16 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
     require_writable(sys.stdout)
     choice = build_chooser(os.environ).choice(settings)
+    if "max_cost" in given and choice.model.price is None:
+        raise ConfigError(
+            f"--max-cost can't be measured: the price of {choice.model.id} isn't known. Leave it out, and "
+            "limit the run with --max-turns or --max-hours."
+        )
     provider = build_provider(
         choice.model.api, choice.connection(settings.stall_seconds, searches=settings.web_search)
     )
-    asked = read_prompt(given["prompt"], sys.stdin)
+    goes_on = "until" in given and given["prompt"] == "-" and bool(given.keys() & {"go_on", "resume"})
+    asked = HeadlessPrompt("") if goes_on else read_prompt(given["prompt"], sys.stdin)
     additions = additions_here(settings, os.environ)
     text = _with_command(additions, asked.text, is_typed=given["prompt"].startswith("/"))
     store = build_store(os.environ)
@@ -197,20 +203,36 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             assert isinstance(call, PromptCall)
             return with_data(await call.text(), asked.data)
 
-        return await run_prompt(
+        prompt = filled_in if isinstance(call, PromptCall) else with_data(text, asked.data)
+        output = given.get("output", "text")
+        notices = (
+            *given.get("entered", ()),
+            *filter(None, (problem, asked.notice, *additions.problems)),
+            *left,
+        )
+        begins_with = opening.id if opening else ""
+        if "until" not in given:
+            return await run_prompt(
+                session, prompt, output, sys.stdout, sys.stderr, history, opening=begins_with, notices=notices
+            )
+        from keen_tui.frontends.headless.until import WantedRun, run_until
+
+        wanted = WantedRun(
+            check=given["until"],
+            turns=given.get("max_turns"),
+            cost=given.get("max_cost"),
+            hours=given.get("max_hours"),
+        )
+        return await run_until(
             session,
-            filled_in if isinstance(call, PromptCall) else with_data(text, asked.data),
-            given.get("output", "text"),
+            prompt,
+            wanted,
+            output,
             sys.stdout,
             sys.stderr,
             history,
-            opening=opening.id if opening else "",
-            keeps_pending=settings.pending_durable,
-            notices=(
-                *given.get("entered", ()),
-                *filter(None, (problem, asked.notice, *additions.problems)),
-                *left,
-            ),
+            opening=begins_with,
+            notices=notices,
         )
 
     code = asyncio.run(run())

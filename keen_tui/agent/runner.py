@@ -101,14 +101,14 @@ class Runner:
 
         self._job.start("summary", self._run_compaction(focus), "compaction", fail)
 
-    def run_command(self, command: str) -> None:
-        """Start a command of the user. Raises SessionRefused if something runs."""
+    def run_command(self, command: str, *, is_check: bool = False) -> None:
+        """Start a command of the user, or the check of a run. Raises SessionRefused if something runs."""
         self._job.require_empty("run a command")
 
         def fail(detail: str) -> None:
             self._publish(Notice(turn=0, text=detail))
 
-        self._job.start("command", self._run_command(command), "own command", fail)
+        self._job.start("command", self._run_command(command, is_check=is_check), "own command", fail)
 
     def switch(self, provider: Provider, info: ModelInfo, *, abandon: bool) -> None:
         """Use another model from the next turn on, and carry pending state over to it. Raises SessionRefused
@@ -233,9 +233,9 @@ class Runner:
         await compact(past, answered, self._state.policy, session.setup, focus)
         self._leave_and_send()
 
-    async def _run_command(self, command: str) -> None:
+    async def _run_command(self, command: str, *, is_check: bool) -> None:
         session = self._state.open
-        await run_own_command(session.conversation.last_turn, command, session.setup)
+        await run_own_command(session.conversation.last_turn, command, session.setup, is_check=is_check)
         self._leave_and_send()
 
     def _leave_and_send(self) -> None:

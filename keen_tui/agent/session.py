@@ -291,8 +291,10 @@ class Session:
         """
         self._runner.discard_turn()
 
-    def stop(self) -> None:
-        """Interrupt the running turn; it still ends with its end event. No effect when idle."""
+    def stop(self, why: str = STOPPED) -> None:
+        """Interrupt the running turn; it still ends with its end event, which says why. No effect when
+        idle."""
+        self._why_stopped = why
         self._job.stop()
 
     def withdraw_queued(self) -> str | None:
@@ -310,8 +312,9 @@ class Session:
         """
         self._runner.compact(focus)
 
-    def run_own(self, command: str) -> None:
-        """Run a command of the user in the workspace; `stop` ends it with all its processes.
+    def run_own(self, command: str, *, is_check: bool = False) -> None:
+        """Run a command of the user, or the check of a run, in the workspace; `stop` ends it with all its
+        processes.
 
         Its output goes before the next message. Messages that were queued in the meantime are sent
         afterwards, as after `compact`.
@@ -319,7 +322,7 @@ class Session:
         Raises:
             SessionRefused: something runs.
         """
-        self._runner.run_command(command)
+        self._runner.run_command(command, is_check=is_check)
 
     # Questions.
 

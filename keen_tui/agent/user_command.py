@@ -13,13 +13,13 @@ from keen_tui.domain.events import ShellFinished, ShellStarted, ToolOutput
 from keen_tui.system.threads import in_thread_to_the_end
 
 
-async def run_own_command(turn: int, command: str, setup: TurnSetup) -> None:
+async def run_own_command(turn: int, command: str, setup: TurnSetup, *, is_check: bool = False) -> None:
     """Run the command and publish its output and its end. `turn` is the newest turn. Cancelling stops it."""
     call_id = f"shell-{secrets.token_hex(4)}"
     watch = setup.toolbox.watch
     if watch:
         await asyncio.to_thread(watch.begin)
-    setup.publish(ShellStarted(turn=turn, id=call_id, command=command))
+    setup.publish(ShellStarted(turn=turn, id=call_id, command=command, is_check=is_check))
     started_at = setup.clock()
 
     def show(text: str, lines: int, size: int) -> None:
@@ -33,4 +33,8 @@ async def run_own_command(turn: int, command: str, setup: TurnSetup) -> None:
     if watch:
         changes = await in_thread_to_the_end(lambda: watch.end(keeps=False))
         result = with_changes(result, replace(changes, facts=()))
-    setup.publish(ShellFinished(turn=turn, id=call_id, command=command, result=result, seconds=seconds))
+    setup.publish(
+        ShellFinished(
+            turn=turn, id=call_id, command=command, result=result, seconds=seconds, is_check=is_check
+        )
+    )

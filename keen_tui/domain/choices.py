@@ -35,3 +35,6 @@ ExportFormat = Literal["markdown", "json", "html"]
 GUARD_SECONDS = 0.3
 """Keys typed within this time after a question has appeared don't answer it: they were meant for something
 else."""
+
+MOST_TURNS = 50
+"""The turns of a run whose user set no limit of turns."""

@@ -28,6 +28,7 @@ from keen_tui.domain.messages import (
     UnknownCall,
     WebSource,
 )
+from keen_tui.domain.runs import RunLimits, RunReport
 
 
 class Stored(Struct, frozen=True, kw_only=True):
@@ -260,7 +261,10 @@ class TurnDone(Stored, frozen=True, kw_only=True):
 
 class TurnIncomplete(Stored, frozen=True, kw_only=True):
     """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes.
-    `seconds` counts all attempts, and so do the `unknown_calls`, whose effects nobody knows."""
+    `seconds` counts all attempts, and so do the `unknown_calls`, whose effects nobody knows.
+
+    `may_pass`: the same request may succeed later. `retry_after` is the wait in seconds that the server
+    named, None for none."""
 
     turn: int
     attempt: int
@@ -272,11 +276,13 @@ class TurnIncomplete(Stored, frozen=True, kw_only=True):
     seconds: float
     trace_bytes: int
     unknown_calls: tuple[UnknownCall, ...] = ()
+    may_pass: bool = False
+    retry_after: float | None = None
 
 
 class TurnError(Stored, frozen=True, kw_only=True):
     """The turn ended before any tool call ran or was answered: only the user's message is kept. `seconds`
-    counts all attempts."""
+    counts all attempts; `may_pass` and `retry_after` are those of `TurnIncomplete`."""
 
     turn: int
     attempt: int
@@ -285,6 +291,8 @@ class TurnError(Stored, frozen=True, kw_only=True):
     seconds: float
     text: str = ""
     turn_memory: TurnMemory = field(default_factory=TurnMemory)
+    may_pass: bool = False
+    retry_after: float | None = None
 
     @property
     def outcome(self) -> Literal["stopped", "failed"]:
@@ -460,11 +468,13 @@ class MemoryEdited(Stored, frozen=True, kw_only=True):
 
 
 class ShellStarted(Stored, frozen=True, kw_only=True):
-    """The user runs a command in the workspace. `turn` is the newest turn, 0 before the first."""
+    """The user runs a command in the workspace. `turn` is the newest turn, 0 before the first. `is_check`: it
+    is the check of a run."""
 
     turn: int
     id: str
     command: str
+    is_check: bool = False
 
 
 class ShellFinished(Stored, frozen=True, kw_only=True):
@@ -475,6 +485,59 @@ class ShellFinished(Stored, frozen=True, kw_only=True):
     command: str
     result: ToolResult
     seconds: float
+    is_check: bool = False
+
+
+class RunBegun(Stored, frozen=True, kw_only=True):
+    """A run began: turns go on until `check` ends with exit code 0, or the limits are reached.
+
+    `task` is the message that it begins with, "" for none. `is_retried`: it begins with another attempt at
+    the newest turn, which isn't done and has taken `seconds_before`.
+    """
+
+    check: str
+    limits: RunLimits
+    task: str = ""
+    is_retried: bool = False
+    seconds_before: float = 0.0
+
+
+class RunContinued(Stored, frozen=True, kw_only=True):
+    """The run goes on after the end of its program, with these limits."""
+
+    limits: RunLimits
+
+
+class RunWaiting(Stored, frozen=True, kw_only=True):
+    """The run waits before another attempt. `began` and `until` are seconds since the epoch; `is_named`: the
+    server named this wait. `reason` and `detail` are those of the turn's end."""
+
+    reason: EndReason
+    detail: str
+    began: float
+    until: float
+    is_named: bool = False
+
+
+class RunWaited(Stored, frozen=True, kw_only=True):
+    """The wait of the run is over; it took so many seconds."""
+
+    seconds: float
+
+
+class RunAsked(Stored, frozen=True, kw_only=True):
+    """In a run, `what` had to be asked, and nobody was there to answer. `advice` says what would allow it, ""
+    if nothing would."""
+
+    turn: int
+    what: str
+    advice: str = ""
+
+
+class RunEnded(Stored, frozen=True, kw_only=True):
+    """The run is over."""
+
+    report: RunReport
 
 
 class BackgroundChanged(Passing, frozen=True, kw_only=True):
@@ -530,6 +593,7 @@ TurnEvent = (
     | HookRunning
     | EndEvent
 )
+RunEvent = RunBegun | RunContinued | RunWaiting | RunWaited | RunAsked | RunEnded
 CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed
 SessionEvent = (
     TurnAbandoned
@@ -548,6 +612,7 @@ SessionEvent = (
     | SessionRestored
     | SessionRenamed
     | CompactionEvent
+    | RunEvent
     | ShellStarted
     | ShellFinished
 )

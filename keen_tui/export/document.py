@@ -16,6 +16,10 @@ from keen_tui.domain.events import (
     Notice,
     PolicyChanged,
     ResourcesAttached,
+    RunAsked,
+    RunBegun,
+    RunEnded,
+    RunWaiting,
     ShellFinished,
     SkillCalled,
     Steered,
@@ -80,6 +84,10 @@ ExportedItem = (
     | Compacted
     | TurnUndone
     | ShellFinished
+    | RunBegun
+    | RunWaiting
+    | RunAsked
+    | RunEnded
     | ModelChanged
     | PolicyChanged
     | EndEvent

@@ -34,6 +34,12 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    RunAsked,
+    RunBegun,
+    RunContinued,
+    RunEnded,
+    RunWaited,
+    RunWaiting,
     SandboxFound,
     SessionOpened,
     SessionRenamed,
@@ -135,6 +141,8 @@ class _Folding:
                 self._happened(event)
             case TurnUndone() | PolicyChanged() | ShellFinished():
                 self._happened(event)
+            case RunBegun() | RunAsked() | RunWaiting() | RunEnded():
+                self._happened(event)
             case ModelChanged():
                 self._choose_model(event)
             case SessionRenamed():
@@ -144,6 +152,8 @@ class _Folding:
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
+                pass
+            case RunContinued() | RunWaited():
                 pass
             case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured() | PendingKept():
                 pass

@@ -15,6 +15,10 @@ from keen_tui.domain.events import (
     Notice,
     PolicyChanged,
     ResourcesAttached,
+    RunAsked,
+    RunBegun,
+    RunEnded,
+    RunWaiting,
     SkillCalled,
     TurnAbandoned,
     TurnDone,
@@ -38,6 +42,7 @@ from keen_tui.text.labels import (
     unknown_call,
     why_ended,
 )
+from keen_tui.text.run_words import report_lines, run_asked, run_begins, run_waits
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
@@ -152,7 +157,11 @@ def aside(
     | Compacted
     | TurnUndone
     | ModelChanged
-    | PolicyChanged,
+    | PolicyChanged
+    | RunBegun
+    | RunWaiting
+    | RunAsked
+    | RunEnded,
 ) -> str:
     """One sentence about what happened beside the conversation."""
     match event:
@@ -177,3 +186,11 @@ def aside(
             return clean(f"model {event.model} at {event.server}")
         case PolicyChanged():
             return f"memory policy {event.policy}"
+        case RunBegun():
+            return run_begins(event)
+        case RunWaiting():
+            return run_waits(event)
+        case RunAsked():
+            return run_asked(event)
+        case RunEnded():
+            return "; ".join(report_lines(event.report))

@@ -93,7 +93,14 @@ def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
     ends += _orphans(state)
     if run := state.own_command:
         ends.append(
-            ShellFinished(turn=run.turn, id=run.id, command=run.command, result=ENDED_MIDWAY, seconds=0.0)
+            ShellFinished(
+                turn=run.turn,
+                id=run.id,
+                command=run.command,
+                result=ENDED_MIDWAY,
+                seconds=0.0,
+                is_check=run.is_check,
+            )
         )
     calls = state.calls + len(state.open_calls)
     has_work = bool(calls or state.has_pending)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from keen_tui import __version__
-from keen_tui.domain.choices import ExportFormat, Output
+from keen_tui.domain.choices import MOST_TURNS, ExportFormat, Output
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.about import Flag
 from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS
@@ -201,6 +201,15 @@ _ONE_TURN = (
         "FORM",
         {"choices": get_args(Output)},
     ),
+    LineFlag(
+        ("--until",),
+        "a run: the next turn begins until this command ends with exit code 0; with --continue the run that "
+        "was broken off goes on",
+        "CMD",
+    ),
+    LineFlag(("--max-turns",), f"with --until: this many turns (default {MOST_TURNS})", "N", {"type": int}),
+    LineFlag(("--max-hours",), "with --until: this many hours, waits included", "H", {"type": float}),
+    LineFlag(("--max-cost",), "with --until or eval: end at this cost in US dollars", "USD", {"type": float}),
 )
 
 _EVALUATION = (
@@ -210,7 +219,6 @@ _EVALUATION = (
         "LIST",
     ),
     LineFlag(("--repeat",), "with eval: how often each task runs (default 1)", "N", {"type": int}),
-    LineFlag(("--max-cost",), "with eval: stop at this cost in US dollars", "USD", {"type": float}),
     LineFlag(("--keep",), "with eval: keep the folders of the runs", options=_SWITCH),
 )
 
@@ -243,7 +251,6 @@ BELONGS: Mapping[str, tuple[str, ...]] = {
     "speed": ("replay",),
     "policies": ("eval",),
     "repeat": ("eval",),
-    "max_cost": ("eval",),
     "keep": ("eval",),
 }
 """Flags that only these commands take."""
@@ -257,6 +264,9 @@ _WRITTEN: Mapping[str, str] = {
     "pace": "--pace",
     "output": "--output",
     "worktree": "--worktree",
+    "until": "--until",
+    "max_turns": "--max-turns",
+    "max_hours": "--max-hours",
 }
 """Flags that no command takes, as they are written."""
 
@@ -273,6 +283,9 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "fork": ("go_on", "resume"),
     "pace": ("demo",),
     "output": ("prompt",),
+    "until": ("prompt",),
+    "max_turns": ("until",),
+    "max_hours": ("until",),
 }
 """Flags that say more about another one."""
 
@@ -303,6 +316,9 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         if flag in given and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
             raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
+    if "max_cost" in given and command != "eval" and "until" not in given:
+        raise ConfigError("--max-cost belongs to --until or to the command eval. See keen-tui --help.")
+    _require_limits(command, given)
     for flag in HOST_FLAGS:
         _require_hosts(flag, given.get(flag, ()))
     if not 1 <= given.get("days", 1) <= MOST_DAYS:
@@ -310,6 +326,17 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     for flag in ("pace", "speed"):
         if not 0 <= given.get(flag, 1.0) < math.inf:
             raise ConfigError(f"--{flag} must be a number from 0 up.")
+
+
+def _require_limits(command: str, given: Mapping[str, Any]) -> None:
+    """Raises ConfigError for a run that couldn't begin."""
+    if "until" in given and not given["until"].strip():
+        raise ConfigError("--until needs the command that has to succeed, for example: --until 'make test'.")
+    if given.get("max_turns", 1) < 1:
+        raise ConfigError("--max-turns must be a number from 1 up.")
+    for flag in ("max_hours", *(("max_cost",) if command != "eval" else ())):
+        if not 0 < given.get(flag, 1.0) < math.inf:
+            raise ConfigError(f"--{flag.replace('_', '-')} must be a number above 0.")
 
 
 def _require_hosts(flag: str, written: Sequence[str]) -> None:

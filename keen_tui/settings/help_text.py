@@ -26,6 +26,8 @@ you want to work in; press f1 there for help.
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
   keen-tui -p "why does test_cart fail?" --mode plan
                                       one turn; the answer on standard output
+  keen-tui -p "make the tests pass" --until "make test" --mode auto
+                                      a run: turns until the command succeeds
   git diff | keen-tui -p "review this" --output json
                                       piped data is added to the prompt
 
@@ -54,7 +56,9 @@ Environment
   NO_COLOR                no colours
 
 Exit codes
-  0 done   1 error   2 wrong use   3 the turn is incomplete
+  0 done   1 error   2 wrong use   3 the turn is incomplete, the run was stopped
+  4 a limit of the run was reached   5 the check fails in the same way
+  6 something had to be asked
 
 Files
   {settings}

@@ -11,7 +11,7 @@ MOST_LINES = 400
 
 EXCEPTIONS = {
     "agent/session.py": 600,
-    "domain/events.py": 600,
+    "domain/events.py": 700,
     "frontends/tui/app.py": 470,
     "frontends/tui/widgets/composer.py": 450,
     "frontends/tui/workspace/workspace.py": 510,

@@ -11,6 +11,7 @@ from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.events import (
     Event,
     ModelChanged,
+    RunBegun,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -35,7 +36,7 @@ _OF_A_COPY = (SessionRenamed, TurnAbandoned)
 
 class Opening(Struct, frozen=True):
     """What stands in the file, all that follows from it, and the lock that is held on it; None where nothing
-    can be written."""
+    can be written. `has_run`: it had a run, so its pending state is kept whatever the settings say."""
 
     lock: SessionLock | None
     saved: SessionFile
@@ -44,6 +45,7 @@ class Opening(Struct, frozen=True):
     conversation: Conversation
     unfinished: Unfinished
     kept: KeptPending | None
+    has_run: bool
 
     @property
     def copied(self) -> str:
@@ -93,7 +95,7 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
     try:
         saved = store.read_for_writing(path) if lock else store.read(path)
         events = tuple(record.event for record in saved.records)
-        left = unfinished(events)
+        left, has_run = unfinished(events), any(isinstance(event, RunBegun) for event in events)
         return Opening(
             lock=lock,
             saved=saved,
@@ -101,7 +103,8 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
             events=events,
             conversation=conversation_of(events),
             unfinished=left,
-            kept=_kept(pending_file(path), left, is_wanted=keeps_pending),
+            kept=_kept(pending_file(path), left, is_wanted=keeps_pending or has_run),
+            has_run=has_run,
         )
     except BaseException:
         if lock:

@@ -66,6 +66,7 @@ class SessionManager:
         self._store = store
         self._backup = backup
         self._keeps_pending = keeps_pending
+        self._keeps_pending_here = keeps_pending
         self._opener = opener
         self._scribe: SessionWriter | None = None
         self._titles: Titles = titles
@@ -79,16 +80,25 @@ class SessionManager:
 
     @property
     def keeps_pending(self) -> bool:
-        """Whether pending state outlives the program."""
-        return self._keeps_pending
+        """Whether the pending state of the session at work outlives the program."""
+        return self._keeps_pending_here
 
     def keep_pending(self, durable: bool) -> None:
         """Whether pending state outlives the program from now on, that of this moment included."""
         self._keeps_pending = durable
+        self._keep_here(durable)
+        if self._scribe and not durable:
+            self._scribe.pending.keep(self._session.identity, None)
+
+    def keep_pending_here(self) -> None:
+        """Let the pending state of this session alone outlive the program, as a run needs it."""
+        if not self._keeps_pending_here:
+            self._keep_here(True)
+
+    def _keep_here(self, durable: bool) -> None:
+        self._keeps_pending_here = durable
         if scribe := self._scribe:
             self._session.keep_pending_with(scribe.pending if durable else None)
-            if not durable:
-                scribe.pending.keep(self._session.identity, None)
         self._session.bus.publish(PendingKept(durable=durable))
 
     async def begin(self) -> None:
@@ -267,7 +277,11 @@ class SessionManager:
             on_problem=self._tell,
             opener=self._opener,
         )
-        self._session.keep_pending_with(self._scribe.pending if self._keeps_pending else None)
+        keeps = self._keeps_pending or (opening is not None and opening.has_run)
+        if keeps == self._keeps_pending_here:
+            self._session.keep_pending_with(self._scribe.pending if keeps else None)
+        else:
+            self._keep_here(keeps)
         self._session.recall_from(self._scribe.record)
         if opening:
             self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
@@ -277,7 +291,7 @@ class SessionManager:
     def _end_unfinished(self, scribe: SessionWriter, state: Unfinished, kept: KeptPending | None) -> None:
         recovered = self._recovered(state, kept)
         self._session.resume(endings(state, recovered), recovered)
-        if recovered is None and self._keeps_pending:
+        if recovered is None and self._keeps_pending_here:
             scribe.pending.keep(self._session.identity, None)
 
     def _recovered(self, state: Unfinished, kept: KeptPending | None) -> PendingState | None:

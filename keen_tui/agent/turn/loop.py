@@ -52,7 +52,12 @@ async def run_turn(turn: ActiveTurn, setup: TurnSetup) -> Ending:
     except asyncio.CancelledError:
         return Broken(reason="interrupted", detail=setup.why_stopped())
     except ProviderError as error:
-        return Broken(reason=error.reason, detail=setup.retries.explain(error))
+        return Broken(
+            reason=error.reason,
+            detail=setup.retries.explain(error),
+            may_pass=error.retryable,
+            retry_after=error.retry_after,
+        )
     except Exception as error:
         return broken_by_bug(turn.turn, error)
 

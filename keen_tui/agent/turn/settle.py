@@ -25,10 +25,13 @@ class Finished(Struct, frozen=True, kw_only=True):
 
 
 class Broken(Struct, frozen=True, kw_only=True):
-    """The turn ended before the model finished. `detail` is a sentence for the user."""
+    """The turn ended before the model finished. `detail` is a sentence for the user. `may_pass`: the same
+    request may succeed later; `retry_after`: the seconds that the server asked to wait, if it named any."""
 
     reason: EndReason
     detail: str
+    may_pass: bool = False
+    retry_after: float | None = None
 
 
 Ending = Finished | Broken
@@ -94,6 +97,8 @@ def settle(record: TurnRecord, ending: Ending) -> Settlement:
             reason=ending.reason,
             detail=ending.detail,
             seconds=record.seconds,
+            may_pass=ending.may_pass,
+            retry_after=ending.retry_after,
         )
     )
 
@@ -140,6 +145,8 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             seconds=pending.seconds,
             trace_bytes=pending.trace_bytes,
             unknown_calls=pending.unknown_calls,
+            may_pass=ending.may_pass,
+            retry_after=ending.retry_after,
         ),
     )
 

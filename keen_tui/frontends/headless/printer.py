@@ -44,21 +44,21 @@ class Printer:
         self._session_id = session_id
         self._keeps_pending = keeps_pending
         self.end: EndEvent | None = None
-        self._output = output
-        self._out = out
+        self.output = output
+        self.out = out
         self._err = err
         self._spent = NOTHING
         self._notices: list[str] = []
 
     def begin(self, notices: Iterable[str]) -> None:
         """Name the session, and say what there is to know before the turn. Raises OutputFailed."""
-        if self._output == "stream-json":
-            self._print_json(as_told(SessionOpened(id=self._session_id)) | {"schema": SCHEMA})
+        if self.output == "stream-json":
+            self.print_json(as_told(SessionOpened(id=self._session_id)) | {"schema": SCHEMA})
         for text in notices:
             self.say(f"! {text}")
             self._notices.append(text)
-            if self._output == "stream-json":
-                self._print_json(as_told(Notice(turn=0, text=text)))
+            if self.output == "stream-json":
+                self.print_json(as_told(Notice(turn=0, text=text)))
 
     def show(self, event: Event, *, saved: bool | None = None) -> None:
         """Print an event. `saved`: whether the session file holds it; None where that wasn't waited for.
@@ -66,9 +66,9 @@ class Printer:
         Raises:
             OutputFailed: it can't be printed.
         """
-        if self._output == "stream-json":
+        if self.output == "stream-json":
             known = {} if saved is None else {"saved": saved}
-            self._print_json(as_told(event) | known)
+            self.print_json(as_told(event) | known)
         match event:
             case Usage():
                 self._spent = self._spent.plus(event)
@@ -76,8 +76,8 @@ class Printer:
                 self._notices.append(event.text)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self.end = event
-                self._show_end(event, saved=bool(saved))
-        if self._output == "text":
+                self.show_end(event, saved=bool(saved))
+        if self.output == "text":
             self.say(progress_line(event))
             for line in failure_lines(event):
                 self.say(f"    {line}")
@@ -87,35 +87,38 @@ class Printer:
         if line:
             note(line, self._err)
 
-    def _show_end(self, end: EndEvent, *, saved: bool) -> None:
+    def show_end(self, end: EndEvent, *, saved: bool) -> None:
+        """Print the end of the turn. `saved`: the session file holds it. Raises OutputFailed."""
         if not isinstance(end, TurnDone):
             self.say(what_is_lost(end, self._session_id if self._keeps_pending else ""))
         elif is_without_answer(end) and not self._notices:
             self._notices.append(NO_REPLY)
             self.say(f"! {NO_REPLY}")
-        if self._output == "json":
-            self._print_json(as_record(end) | self._facts(end, saved=saved))
-        if self._output == "text" and end.text:
-            write_line(clean(end.text) if self._out.isatty() else end.text, self._out)
+        if self.output == "json":
+            is_error = not isinstance(end, TurnDone) or is_without_answer(end)
+            self.print_json(as_record(end) | self.facts(is_error=is_error, saved=saved))
+        if self.output == "text" and end.text:
+            write_line(clean(end.text) if self.out.isatty() else end.text, self.out)
 
-    def _facts(self, end: EndEvent, *, saved: bool) -> dict[str, Any]:
+    def facts(self, *, is_error: bool, saved: bool) -> dict[str, Any]:
         """What the json format tells besides the end event."""
         return {
             "schema": SCHEMA,
             "session_id": self._session_id,
-            "is_error": not isinstance(end, TurnDone) or is_without_answer(end),
+            "is_error": is_error,
             "saved": saved,
             "notices": self._notices,
             "usage": _usage(self._spent),
         }
 
-    def _print_json(self, record: dict[str, Any]) -> None:
+    def print_json(self, record: dict[str, Any]) -> None:
+        """Print a line of JSON. Raises OutputFailed."""
         line = json.dumps(record, ensure_ascii=False)
         try:
-            line.encode(self._out.encoding or "utf-8")
+            line.encode(self.out.encoding or "utf-8")
         except UnicodeEncodeError:  # another encoding than UTF-8, or half of a surrogate pair
             line = json.dumps(record)
-        write_line(line, self._out)
+        write_line(line, self.out)
 
 
 def is_without_answer(end: TurnDone) -> bool:

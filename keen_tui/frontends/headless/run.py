@@ -42,7 +42,7 @@ _OPENING = (SessionOpened, SessionRestored, TurnAbandoned, Notice)
 
 _ENDS = (TurnDone, TurnIncomplete, TurnError)
 
-_SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
+SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
 """Events that are printed only when the session file holds them: whoever reads them may rely on that."""
 
 
@@ -55,14 +55,13 @@ async def run_prompt(
     history: SessionManager,
     *,
     opening: str = "",
-    keeps_pending: bool = False,
     notices: Sequence[str] = (),
 ) -> int:
     """Run one turn and print it. `prompt` is its message, or gives it. Returns the exit code. SIGINT,
     SIGTERM, SIGHUP and SIGQUIT stop the turn.
 
-    `opening` is the id of the session that the turn goes on with, "" begins a new one. `keeps_pending`:
-    what an incomplete turn leaves outlives this process. `notices` are said before the turn.
+    `opening` is the id of the session that the turn goes on with, "" begins a new one. `notices` are said
+    before the turn.
 
     Raises:
         ConfigError: mode auto without a sandbox that was not turned off.
@@ -70,20 +69,13 @@ async def run_prompt(
         StorageFailed: it can't be read.
         OutputFailed: `out` can't be written. The turn was stopped then.
     """
-    past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
     try:
         await require_sandbox(session)
-        await history.begin()
-        if opening:
-            await _open(history, opening)
-        past.close()
-        opened = what_opening_did([event async for batch in past for event in batch])
-        if session.pending:
-            opened.append(what_is_pending(session.pending))
-        printer = Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
+        opened = await opened_session(session, history, opening)
+        printer = Printer(output, out, err, history.session_id, keeps_pending=history.keeps_pending)
         printer.begin((*notices, *opened))
-        text = prompt if isinstance(prompt, str) else await _filled_in(prompt)
-        with stopping_on_signals(session.stop), _watching(out, session.stop):
+        text = prompt if isinstance(prompt, str) else await filled_in(prompt)
+        with stopping_on_signals(session.stop), watching(out, session.stop):
             reader = session.bus.subscribe()
             session.submit(text)
             await _print_turn(reader, history, printer, out)
@@ -96,6 +88,20 @@ async def run_prompt(
     return exit_code(printer.end)
 
 
+async def opened_session(session: Session, history: SessionManager, opening: str) -> list[str]:
+    """Begin a session, or open the one of that id; what that did, in sentences. Raises SessionInUse,
+    SessionRefused, StorageFailed."""
+    past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
+    await history.begin()
+    if opening:
+        await _open(history, opening)
+    past.close()
+    opened = what_opening_did([event async for batch in past for event in batch])
+    if session.pending:
+        opened.append(what_is_pending(session.pending))
+    return opened
+
+
 async def require_sandbox(session: Session) -> None:
     """Raises ConfigError for mode auto without a sandbox that was not turned off: nobody is there to be asked
     whether commands may run without one."""
@@ -106,7 +112,7 @@ async def require_sandbox(session: Session) -> None:
         )
 
 
-async def _filled_in(prompt: Callable[[], Awaitable[str]]) -> str:
+async def filled_in(prompt: Callable[[], Awaitable[str]]) -> str:
     """The text of the prompt. Raises SessionRefused also when a signal stops the wait."""
     asking = asyncio.ensure_future(prompt())
     with stopping_on_signals(asking.cancel):
@@ -120,12 +126,12 @@ async def _print_turn(reader: Subscription, history: SessionManager, printer: Pr
     """Print what happens, up to the end of the turn. What is said while that is saved comes before it."""
     async for batch in reader:
         for event in batch:
-            saved = await history.flushed() if isinstance(event, _SAVED_FIRST) else None
+            saved = await history.flushed() if isinstance(event, SAVED_FIRST) else None
             if isinstance(event, _ENDS):
                 reader.close()
                 for late in [late async for rest in reader for late in rest if isinstance(late, Notice)]:
                     printer.show(late)
-                _require_reader(out)
+                require_reader(out)
             printer.show(event, saved=saved)
             if printer.end:
                 return
@@ -155,7 +161,7 @@ def stopping_on_signals(stop: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def _watching(out: TextIO, stop: Callable[[], None]) -> Iterator[None]:
+def watching(out: TextIO, stop: Callable[[], None]) -> Iterator[None]:
     """Inside, `stop` is called when the last reader of a pipe has gone: nobody would get the answer."""
     loop = asyncio.get_running_loop()
     descriptor = _pipe_of(out)
@@ -174,7 +180,7 @@ def _watching(out: TextIO, stop: Callable[[], None]) -> Iterator[None]:
             loop.remove_reader(descriptor)
 
 
-def _require_reader(out: TextIO) -> None:
+def require_reader(out: TextIO) -> None:
     """Raises OutputFailed where the last reader of a pipe has gone: that stopped the turn, not the user."""
     descriptor = _pipe_of(out)
     if descriptor >= 0 and is_abandoned(descriptor):

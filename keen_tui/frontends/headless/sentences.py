@@ -12,8 +12,12 @@ from keen_tui.domain.events import (
     HostContacted,
     Notice,
     RetryScheduled,
+    RunBegun,
+    RunContinued,
+    RunWaiting,
     SessionOpened,
     SessionRestored,
+    ShellFinished,
     ToolFinished,
     TurnAbandoned,
     TurnError,
@@ -28,6 +32,7 @@ from keen_tui.text.labels import (
     search_line,
     unknown_call,
 )
+from keen_tui.text.run_words import limits_words, run_begins, run_waits
 
 FAILURE_LINES = 5
 """Lines that are shown of what a failed tool call said."""
@@ -53,6 +58,14 @@ def progress_line(event: Event) -> str | None:
             return f"- denied: {event.message}"
         case Notice():
             return f"! {event.text}"
+        case RunBegun():
+            return run_begins(event)
+        case RunContinued():
+            return f"The run goes on. {limits_words(event.limits)}"
+        case RunWaiting():
+            return f"! {run_waits(event)}"
+        case ShellFinished(is_check=True, result=result):
+            return f"{_MARKS.get(result.outcome, 'x')} check   {result.summary}"
         case WebSearched():
             return f"{'x' if event.problem else '+'} {search_line(event)}"
         case HostContacted() if event.problem.startswith(NOBODY):
@@ -63,9 +76,9 @@ def progress_line(event: Event) -> str | None:
 
 
 def failure_lines(event: Event) -> list[str]:
-    """Why a tool call failed: the last lines of what it said. None for calls that were denied or stopped:
-    that is said elsewhere."""
-    if not isinstance(event, ToolFinished) or event.result.outcome != "failed":
+    """Why a tool call or a check failed: the last lines of what it said. None for calls that were denied or
+    stopped: that is said elsewhere."""
+    if not isinstance(event, ToolFinished | ShellFinished) or event.result.outcome != "failed":
         return []
     result = event.result
     if result.exit_code and isinstance(result.display, CommandDisplay):

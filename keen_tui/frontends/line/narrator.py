@@ -31,6 +31,12 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    RunAsked,
+    RunBegun,
+    RunContinued,
+    RunEnded,
+    RunWaited,
+    RunWaiting,
     SandboxFound,
     SessionEvent,
     SessionOpened,
@@ -69,6 +75,7 @@ from keen_tui.frontends.line.sentences import (
 )
 from keen_tui.frontends.line.streaming import LineStream, Reading
 from keen_tui.text.labels import MODES, contact_line, resource_line, search_line, skill_line
+from keen_tui.text.run_words import limits_words, report_lines, run_asked, run_begins, run_waits
 from keen_tui.text.units import counted
 
 _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured, BackgroundChanged)
@@ -186,10 +193,20 @@ class Narrator:
                 say(own_command_ends(event))
             case CompactionStarted() | Compacted() | CompactionFailed():
                 say(compaction_words(event))
+            case RunBegun():
+                say(run_begins(event))
+            case RunContinued():
+                say(f"The run goes on. {limits_words(event.limits)}")
+            case RunWaiting():
+                say(run_waits(event))
+            case RunAsked():
+                say(run_asked(event))
+            case RunEnded():
+                self._printer.read(report_lines(event.report))
             case CompactionDelta() | ModelChanged() | SessionOpened() | SessionRestored():
                 pass  # the ends of summaries, choices and openings are reported where they are awaited
-            case ContextMeasured() | BackgroundChanged():
-                pass  # /context and /tasks report it
+            case ContextMeasured() | BackgroundChanged() | RunWaited():
+                pass  # /context and /tasks report it; after a wait the turn begins again
             case _:
                 assert_never(event)
 

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from keen_tui.agent.until.progress import after as progress_after
 from keen_tui.domain.display import TodoDisplay
 from keen_tui.domain.events import (
     ApprovalAnswered,
@@ -35,6 +36,12 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    RunAsked,
+    RunBegun,
+    RunContinued,
+    RunEnded,
+    RunWaited,
+    RunWaiting,
     SandboxFound,
     SessionEvent,
     SessionOpened,
@@ -65,6 +72,7 @@ from keen_tui.frontends.tui.state.session_reducer import (
     memory_edited,
     noticed,
     own_command,
+    run_changed,
     session_changed,
     turn_undone,
 )
@@ -100,6 +108,8 @@ TAIL_KEPT = 4_096
 def apply(state: UiState, event: Event, now: float) -> UiState:
     """The state after `event`. `now` is seconds on any clock that never goes back."""
     after = _applied(state, event, now)
+    if state.run.is_on or isinstance(event, RunBegun):
+        after = replace(after, run=progress_after(state.run, event))
     if after.running and after.last_word_at != now and not isinstance(event, SessionEvent):
         after = replace(after, last_word_at=now)
     if after.phase == state.phase or after.phase_since == now:
@@ -193,6 +203,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return compaction(state, event)
         case ShellStarted() | ShellFinished():
             return own_command(state, event, now)
+        case RunBegun() | RunContinued() | RunWaiting() | RunWaited() | RunAsked() | RunEnded():
+            return run_changed(state, event)
         case MemoryEdited():
             return memory_edited(state, event)
         case TurnUndone():

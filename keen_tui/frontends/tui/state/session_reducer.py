@@ -15,6 +15,13 @@ from keen_tui.domain.events import (
     CompactionStarted,
     MemoryEdited,
     Notice,
+    RunAsked,
+    RunBegun,
+    RunContinued,
+    RunEnded,
+    RunEvent,
+    RunWaited,
+    RunWaiting,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -43,6 +50,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     without_retry,
 )
 from keen_tui.memory.rendering import render_user
+from keen_tui.text.run_words import limits_words, report_lines, run_begins
 
 
 def session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
@@ -169,6 +177,24 @@ def _with_compaction(state: UiState, change: Callable[[CompactionBlock], Compact
 
 def _is_under_way(block: Block) -> TypeGuard[CompactionBlock]:
     return isinstance(block, CompactionBlock) and block.end is None
+
+
+def run_changed(state: UiState, event: RunEvent) -> UiState:
+    """The beginning and the report of a run are blocks; the status bar shows what is between them."""
+    match event:
+        case RunBegun():
+            return _with_notice(state, run_begins(event))
+        case RunContinued(limits=limits):
+            return _with_notice(state, f"The run goes on. {limits_words(limits)}")
+        case RunEnded(report=report):
+            return _with_notice(state, "\n".join(report_lines(report)))
+        case RunWaiting() | RunWaited() | RunAsked():
+            return state
+
+
+def _with_notice(state: UiState, text: str) -> UiState:
+    turn = state.turns[-1].turn if state.turns else 0
+    return replace(state, live=(*state.live, NoticeBlock(turn=turn, text=text)))
 
 
 def memory_edited(state: UiState, event: MemoryEdited) -> UiState:

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.agent.until.progress import NO_RUN, RunProgress
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import TodoItem, todo_progress
@@ -238,6 +239,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     """What the next request leaves out of the whole history."""
     tasks: tuple[TaskReport, ...] = ()
     """The commands that run in the background, the newest first."""
+    run: RunProgress = NO_RUN
+    """The newest run of the session."""
     last_word_at: float = 0.0
     """When the running turn last gave a sign of life (clock of `apply`)."""
 

@@ -1,0 +1,1 @@
+"""Runs: turns that go on until a check passes."""
