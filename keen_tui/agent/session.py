@@ -292,8 +292,7 @@ class Session:
         self._runner.discard_turn()
 
     def stop(self, why: str = STOPPED) -> None:
-        """Interrupt the running turn; it still ends with its end event, which says why. No effect when
-        idle."""
+        """Interrupt the running turn; its end event says why. No effect when idle."""
         self._why_stopped = why
         self._job.stop()
 
@@ -313,8 +312,7 @@ class Session:
         self._runner.compact(focus)
 
     def run_own(self, command: str, *, is_check: bool = False) -> None:
-        """Run a command of the user, or the check of a run, in the workspace; `stop` ends it with all its
-        processes.
+        """Run a command of the user, or the check of a run, in the workspace; `stop` ends its processes.
 
         Its output goes before the next message. Messages that were queued in the meantime are sent
         afterwards, as after `compact`.
@@ -509,13 +507,11 @@ class Session:
         run_in_thread("load-sdk", load, self._warmed_up)
 
     async def halt(self) -> None:
-        """Stop what runs and wait for its end. Nothing starts meanwhile: messages are queued and stay
-        there."""
+        """Stop what runs and wait for its end. Nothing starts meanwhile: messages stay in the queue."""
         await self._job.halt()
 
     async def close(self) -> None:
-        """Stop the running turn, wait for its end, close the provider and let the readers of the bus
-        finish."""
+        """Stop the running turn, wait for its end, close the provider, let the readers of the bus finish."""
         self._is_closed = True
         if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
