@@ -40,10 +40,14 @@ def run_waits(event: RunWaiting) -> str:
 
 def until_words(event: RunWaiting) -> str:
     """When the wait is over: `at 07:00`, `at 07:00:30`, `on Tue 24 Nov at 07:00`."""
-    began, until = time.localtime(event.began), time.localtime(event.until)
-    clock = time.strftime("%H:%M" if event.until - event.began >= 600 else "%H:%M:%S", until)
+    try:
+        began, until = time.localtime(event.began), time.localtime(event.until)
+        clock = time.strftime("%H:%M" if event.until - event.began >= 600 else "%H:%M:%S", until)
+        day = time.strftime("%a %d %b", until)
+    except (OverflowError, ValueError, OSError):  # a server may name any number
+        return f"in {duration(event.until - event.began)}"
     is_same_day = (began.tm_year, began.tm_yday) == (until.tm_year, until.tm_yday)
-    return f"at {clock}" if is_same_day else f"on {time.strftime('%a %d %b', until)} at {clock}"
+    return f"at {clock}" if is_same_day else f"on {day} at {clock}"
 
 
 def run_asked(event: RunAsked) -> str:
