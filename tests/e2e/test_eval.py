@@ -233,7 +233,7 @@ async def test_kept_folders_hold_the_work_and_the_session(program: Program) -> N
         (("eval", "--max-cost", "1"), "The price of scripted isn't known, so --max-cost can't be kept."),
         (("eval", "--memory", "summary"), "--memory doesn't go with the command eval: use --policies."),
         (("eval", "-p", "hi"), "-p doesn't go with the command eval."),
-        (("usage", "--max-cost", "1"), "--max-cost belongs to the command eval."),
+        (("usage", "--max-cost", "1"), "--max-cost belongs to --until or to the command eval."),
     ],
 )
 async def test_wrong_words_are_refused(program: Program, arguments: tuple[str, ...], told: str) -> None:
