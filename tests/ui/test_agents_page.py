@@ -23,7 +23,6 @@ REVIEWER = AgentDefinition(
     model="small-model",
     mode="plan",
     max_steps=12,
-    isolation="worktree",
     source=".claude/agents/reviewer.md",
     remarks=("Keen ignores hooks in it",),
 )
@@ -82,5 +81,5 @@ def test_what_a_sub_agent_may_do_in_words() -> None:
     assert [rights_of(agent) for agent in AGENTS_HERE] == [
         ("reads only",),
         ("all tools",),
-        ("2 tools", "model small-model", "mode plan", "at most 12 steps", "in a work tree of its own"),
+        ("2 tools", "model small-model", "mode plan", "at most 12 steps"),
     ]

@@ -104,7 +104,7 @@ def test_all_that_a_definition_says(home: Path, project: Path) -> None:
     agent = defined(
         home, project,
         "tools: Read, Grep, Bash", "model: claude-opus-4-5", "permissionMode: acceptEdits", "maxTurns: 12",
-        "isolation: worktree", "color: purple",
+        "isolation: none", "color: purple",
     )  # fmt: skip
     assert agent == AgentDefinition(
         name="a",
@@ -114,7 +114,6 @@ def test_all_that_a_definition_says(home: Path, project: Path) -> None:
         model="claude-opus-4-5",
         mode="auto-edit",
         max_steps=12,
-        isolation="worktree",
         source="~/.claude/agents/a.md",
     )
 
@@ -249,7 +248,11 @@ def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path
         ),
         ("max_steps: 0", "its max_steps is 0; write a whole number from 1 to 999999."),
         ("maxTurns: many", "its maxTurns is many; write a whole number from 1 to 999999."),
-        ("isolation: container", "its isolation is container; write worktree, or leave the field out."),
+        (
+            "isolation: worktree",
+            "it should work apart (isolation: worktree), and sub-agents work in the workspace; leave that "
+            "field out if it may.",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_and_the_definition_is_not_used(

@@ -40,7 +40,6 @@ _NO_MODES: Final = ("subagent", "all")
 """Other agents say with these, in the same field, who may start this one."""
 _PARENTS_MODEL: Final = frozenset(("", "inherit", "default", "best", "sonnet", "opus", "haiku", "opusplan"))
 """Words for which the parent's model is used: the last ones name a size of model that only its maker has."""
-_ISOLATIONS: Final[Mapping[str, Literal["", "worktree"]]] = {"": "", "none": "", "worktree": "worktree"}
 _WITHOUT_EFFECT: Final = (
     "allowed-tools", "background", "effort", "hooks", "initialPrompt", "mcpServers", "memory", "skills",
 )  # fmt: skip
@@ -194,8 +193,15 @@ def _count(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[1-9][0-9]{0,5}", text) else None
 
 
-def _isolation(front: FrontMatter) -> Literal["", "worktree"]:
-    return _checked(front, "isolation", "worktree, or leave the field out", _ISOLATIONS.get) or ""
+def _isolation(front: FrontMatter) -> Literal[""]:
+    """Raises _AgentProblem: it should work apart, and in the workspace it might do what it should not."""
+    written = _text(front, "isolation")
+    if written.casefold() not in ("", "none"):
+        raise _AgentProblem(
+            f"it should work apart (isolation: {shortened(written)}), and sub-agents work in the workspace; "
+            "leave that field out if it may"
+        )
+    return ""
 
 
 def _checked(

@@ -24,13 +24,12 @@ async def agents(context: CommandContext, words: str) -> None:
 
 
 def rights_of(agent: AgentDefinition) -> tuple[str, ...]:
-    """What a sub-agent may do and where it works, each in a few words."""
+    """What a sub-agent may do, each in a few words."""
     facts = (
         agent.rights,
         agent.model and f"model {agent.model}",
         agent.mode and f"mode {agent.mode}",
         agent.max_steps and f"at most {agent.max_steps:,} steps",
-        agent.isolation and "in a work tree of its own",
     )
     return tuple(fact for fact in facts if fact)
 
