@@ -162,7 +162,8 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
     require_writable(sys.stdout)
-    choice = build_chooser(os.environ).choice(settings)
+    chooser = build_chooser(os.environ)
+    choice = chooser.choice(settings)
     if "max_cost" in given and choice.model.price is None:
         raise ConfigError(
             f"--max-cost can't be measured: the price of {choice.model.id} isn't known. Leave it out, and "
@@ -189,6 +190,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             os.environ,
             attended=False,
             additions=additions,
+            chooser=chooser,
         )
         servers = session.state.open.setup.toolbox.servers
         commands = SlashCommands(

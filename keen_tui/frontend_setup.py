@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keen_tui.agent.playback import Playback
+from keen_tui.agent.services.agent_service import AgentService
 from keen_tui.agent.services.model_service import ModelService
 from keen_tui.agent.services.task_service import TaskService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
@@ -61,13 +62,22 @@ def live(
         choice, provider, model = None, NotConfigured(str(missing)), None
     additions = additions_here(settings, environ)
     session, history, changes = build_saved_session(
-        settings, Path.cwd(), provider, model, store, environ, attended=True, additions=additions
+        settings,
+        Path.cwd(),
+        provider,
+        model,
+        store,
+        environ,
+        attended=True,
+        additions=additions,
+        chooser=chooser,
     )
     return FrontEndSetup(
         session=session,
         controls=session,
         servers=_server_service(session, environ),
         tasks=TaskService(session.tasks),
+        sub_agents=AgentService(session, store),
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,

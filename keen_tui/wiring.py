@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnBackup
+from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.events import Event
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.catalog import load_catalog
 from keen_tui.providers.catalog.choice import Chooser
+from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import NO_ADDITIONS, Additions
-from keen_tui.settings.added.hooks import PROJECT_FOLDER
+from keen_tui.settings.added.agents import AgentDefinition
+from keen_tui.settings.added.hooks import POINTS_OF_CALLS, PROJECT_FOLDER
 from keen_tui.settings.credentials import Keys
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
@@ -63,47 +71,84 @@ def build_session(
     instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
     additions: Additions = NO_ADDITIONS,
+    chooser: Chooser | None = None,
 ) -> Session:
     """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
     what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
     reads AGENTS.md, `key_variables` names variables that hold API keys, `additions` are what the user and a
-    trusted project add."""
+    trusted project add. `chooser` finds the models of sub-agents that name one; None: none can."""
     folders = [skill.folder for skill in additions.skills]
     project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
     sandbox = sandbox_here(workspace, os.environ, folders) if settings.sandbox else no_sandbox()
-    return Session(
+    toolbox = partial(
+        build_toolbox,
+        workspace,
+        backup,
+        rules=rules,
+        sandbox=sandbox,
+        network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
+        key_variables=key_variables,
+        read_only_first=settings.permissions_read_only_first,
+        kept_back=data_folder(os.environ) / QUARANTINE,
+        skills=additions.skills,
+        linked=linked_git(workspace, os.environ),
+    )
+    built = partial(
+        Session,
         workspace=workspace,
-        provider=provider,
-        toolbox=build_toolbox(
-            workspace,
-            backup,
-            rules=rules,
-            sandbox=sandbox,
-            network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
-            key_variables=key_variables,
-            read_only_first=settings.permissions_read_only_first,
-            kept_back=data_folder(os.environ) / QUARANTINE,
-            scratch=data_folder(os.environ) / SCRATCH,
-            watches_commands=settings.memory_watch_commands,
-            skills=additions.skills,
-            servers=additions.servers,
-            auth=_auth() if additions.servers else None,
-            linked=linked_git(workspace, os.environ),
-        ),
-        mode=settings.mode,
         attended=attended,
-        max_steps=settings.max_steps,
         retries=RetryPolicy(attempts=settings.retry_attempts),
-        info=info,
-        policy=settings.memory_policy,
         compact_at=settings.compact_at,
         rules=rules,
         allowances=allowances,
         network=settings.network,
         instruction_files=instruction_files,
-        hooks=additions.hooks,
         hook_programs=HookPrograms(project, dict.fromkeys(PROJECT_FOLDER, str(project)), key_variables),
     )
+
+    def start(agent: AgentDefinition, hear: Callable[[Event], None]) -> Session:
+        parent = session.state.open.setup
+        provider, known = parent.provider.sibling(searches=agent.may_use("web_search")), session.state.info
+        if agent.model:
+            provider, known = _model_named(agent.model, settings, chooser)
+        return built(
+            provider=provider,
+            info=known,
+            toolbox=toolbox().narrowed(agent, parent.toolbox),
+            mode=agent.mode_under(session.mode),
+            max_steps=min(agent.max_steps or settings.max_steps, settings.max_steps),
+            policy=session.policy,
+            hooks=[hook for hook in additions.hooks if hook.point in POINTS_OF_CALLS],
+            shared=replace(session.shared, role=agent.instructions, hear=hear),
+        )
+
+    session = built(
+        provider=provider,
+        info=info,
+        toolbox=toolbox(
+            scratch=data_folder(os.environ) / SCRATCH,
+            watches_commands=settings.memory_watch_commands,
+            servers=additions.servers,
+            auth=_auth() if additions.servers else None,
+            agents=additions.agents,
+        ),
+        mode=settings.mode,
+        max_steps=settings.max_steps,
+        policy=settings.memory_policy,
+        hooks=additions.hooks,
+        agents=SubAgents(start, at_once=settings.agents_at_once),
+    )
+    return session
+
+
+def _model_named(name: str, settings: Settings, chooser: Chooser | None) -> tuple[Provider, ModelInfo]:
+    """The client of a model by its name. Raises KeenError."""
+    if chooser is None:
+        raise ConfigError(f"The model {name} isn't available here.")
+    wanted = settings._replace(model=name, provider="", api="", base_url="", api_key_env="", effort="")
+    choice = chooser.choice(wanted._replace(context_window=0))
+    connection = choice.connection(settings.stall_seconds, searches=settings.web_search)
+    return build_provider(choice.model.api, connection), choice.model
 
 
 def _auth() -> AuthFactory:
@@ -151,10 +196,10 @@ def build_saved_session(
     *,
     attended: bool,
     additions: Additions = NO_ADDITIONS,
+    chooser: Chooser | None = None,
 ) -> tuple[Session, SessionManager, ChangeService]:
     """A session that is saved, the manager that saves it and puts others in its place, and its changes.
-    `additions` are what the user and a trusted project add.
-
+    `additions` are what the user and a trusted project add, `chooser` finds the models of sub-agents.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -178,6 +223,7 @@ def build_saved_session(
         ),
         key_variables=lambda: key_variables(settings, environ),
         additions=additions,
+        chooser=chooser,
     )
     manager = SessionManager(
         session,

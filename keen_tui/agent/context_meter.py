@@ -96,7 +96,7 @@ class ContextMeter:
     def note(self, event: Event) -> None:
         """Update the measure with this event."""
         match event:
-            case Usage() if event.turn:
+            case Usage(agent="") if event.turn:
                 if (used := tokens_reached(event)) is not None:
                     self._reach(used)
             case ToolFinished():

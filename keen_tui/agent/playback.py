@@ -119,6 +119,6 @@ def _pieces(event: Event) -> Sequence[Event]:
         case TextDelta(text=text):
             starts = range(0, len(text), _PIECE)
             return [replace(event, text=text[start : start + _PIECE]) for start in starts] or [event]
-        case Usage() if event.turn:
+        case Usage(agent="") if event.turn:
             return event, ContextMeasured(tokens=tokens_reached(event))
     return (event,)

@@ -13,7 +13,7 @@ from keen_tui.agent.open_session import SessionState
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attempt import run_attempt
 from keen_tui.agent.turn.message_queue import MessageQueue
-from keen_tui.agent.turn.settle import Commit, Discard, Save, settle
+from keen_tui.agent.turn.settle import Commit, Discard, Save, settle, with_step_closed
 from keen_tui.agent.user_command import run_own_command
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
@@ -163,7 +163,7 @@ class Runner:
 
     def abandon(self, pending: PendingState) -> None:
         """Abandon the incomplete turns. Their facts stay remembered."""
-        memory = turn_memory(pending.facts)
+        memory = turn_memory(pending.all_facts)
         conversation = self._state.open.conversation
         reply = Message(
             role="assistant", text=ABANDONED, turn=conversation.last_turn, memory=memory, by_program=True
@@ -171,6 +171,7 @@ class Runner:
         done = conversation.past.steps
         steps = [step for trace in pending.traces for step in done.get(trace.turn, ())]
         self.keep(None)
+        self._background.add(self._state.open.setup.agents.dismiss())
         self._publish(
             TurnAbandoned(
                 turn=conversation.last_turn,
@@ -184,6 +185,8 @@ class Runner:
     def _start_turn(self, number: int, text: str | None) -> None:
         session = self._state.open
         session.attempt += 1
+        if text is not None:
+            self._close_open_step()
         pending = session.pending
         calls = pending.calls if pending else 0
         self._publish(TurnStarted(turn=number, attempt=session.attempt, text=text, recovering=calls))
@@ -196,10 +199,18 @@ class Runner:
             seconds_before=session.failed_seconds,
             started_at=session.setup.clock(),
             recorder=Recorder(pending.facts if pending else ()),
+            open_step=pending.open_step if pending else None,
         )
         session.setup.nested.begin_turn(_instructions_in(pending, turn.past) if pending else None)
         self._background.add(self._notice_instructions())
         self._job.start("turn", self._run_turn(turn), f"turn {number}", self._fail_turn)
+
+    def _close_open_step(self) -> None:
+        """Another message follows a step with unfinished calls: nobody goes on with them."""
+        setup, pending = self._state.open.setup, self._state.open.pending
+        if pending and pending.open_step:
+            self.keep(with_step_closed(pending, self._state.policy, setup.provider.tool_results))
+            self._background.add(setup.agents.dismiss())
 
     async def _run_turn(self, turn: ActiveTurn) -> None:
         session = self._state.open
@@ -212,6 +223,8 @@ class Runner:
         steps = tuple(step for number in turns for step in past.get(number, ()))
         settlement = settle(replace(turn.record(setup.clock()), steps=steps), ending)
         self.keep(settlement.pending if isinstance(settlement, Save) else None)
+        if not (isinstance(settlement, Save) and settlement.pending.open_step):
+            self._background.add(setup.agents.dismiss())
         session.failed_seconds = settlement.event.seconds if isinstance(settlement, Discard) else 0.0
         self._job.leave()
         self._publish(settlement.event)

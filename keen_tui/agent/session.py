@@ -19,6 +19,8 @@ from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
 from keen_tui.agent.one_shot import answer_aside
 from keen_tui.agent.open_session import OpenSession, SessionState, opened_session
 from keen_tui.agent.runner import Runner
+from keen_tui.agent.subagents.shared import Shared
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
@@ -72,6 +74,8 @@ class Session:
         network: what becomes of hosts that commands want to reach and no rule is about.
         instruction_files: where instructions are read from; None: there are none.
         hooks: commands that run at events, and `hook_programs`, which runs them; None: none run.
+        agents: the sub-agents; None: there are none.
+        shared: what the session of a sub-agent shares with its parent's; None: it isn't one.
     """
 
     def __init__(
@@ -93,10 +97,15 @@ class Session:
         instruction_files: InstructionFiles | None = None,
         hooks: Sequence[Hook] = (),
         hook_programs: Programs | None = None,
+        agents: SubAgents | None = None,
+        shared: Shared | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
         self.bus = EventBus()
+        self.agents = agents or SubAgents()
+        self.agents.serve(self._publish, self.bus.publish, lambda: self._why_stopped)
+        self.shared = shared = shared or Shared(clock=WorkClock(clock))
         self._instruction_files = instruction_files
         self._why_stopped = STOPPED
         self._is_closed = False
@@ -107,32 +116,34 @@ class Session:
         self._background = BackgroundJobs()
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
         self._queue = MessageQueue(self._publish)
-        work_clock = WorkClock(clock)
         self._hooks = session_hooks(hooks, hook_programs, workspace, self._publish, lambda: self.mode)
         self._approvals = Approvals(
             self._publish,
             mode=mode,
             attended=attended,
-            waiting=work_clock.standing,
+            waiting=shared.clock.standing,
             rules=rules,
             allowances=allowances,
             network=network,
             hooks=self._hooks.permission,
+            grants=shared.grants,
         )
-        self._questions = UserQuestions(self._publish, attended=attended, waiting=work_clock.standing)
         setup = TurnSetup(
             provider=provider,
             price=info.price if info else None,
             toolbox=toolbox,
             approvals=self._approvals,
-            questions=self._questions,
+            questions=UserQuestions(self._publish, attended=attended, waiting=shared.clock.standing),
             hooks=self._hooks,
             workspace=workspace,
             publish=self._publish,
-            clock=work_clock,
+            clock=shared.clock,
             max_steps=max_steps,
             retries=retries or RetryPolicy(),
             skills=toolbox.skills.listed if toolbox.skills else "",
+            role=shared.role,
+            agents=self.agents,
+            pace=shared.pace,
             queue=self._queue,
             why_stopped=lambda: self._why_stopped,
         )
@@ -278,17 +289,14 @@ class Session:
         Raises:
             SessionRefused: a turn runs, or there is nothing to retry.
         """
-        if not self._setup.retry_wait.end():
+        if not (self._setup.retry_wait.end() or self.agents.hurry()):
             self._runner.retry_turn()
 
     def discard(self) -> None:
         """Discard the incomplete turns, or remove the message of a failed turn.
 
-        The work stays remembered: an assistant message with its TurnMemory is appended.
-
-        Raises:
-            SessionRefused: a turn runs, or there is nothing to discard.
-        """
+        The work stays remembered: an assistant message with its TurnMemory is appended. Raises
+        SessionRefused: a turn runs, or there is nothing to discard."""
         self._runner.discard_turn()
 
     def stop(self, why: str = STOPPED) -> None:
@@ -304,22 +312,15 @@ class Session:
         """Have the model summarise the conversation; `stop` cancels it. Pending work isn't changed.
 
         Messages that were queued in the meantime are sent afterwards, even if the summary failed. After a
-        `stop` they wait for the next turn that is done.
-
-        Raises:
-            SessionRefused: a turn runs, or nothing has been answered yet.
-        """
+        `stop` they wait for the next turn that is done. Raises SessionRefused: a turn runs, or nothing has
+        been answered yet."""
         self._runner.compact(focus)
 
     def run_own(self, command: str, *, is_check: bool = False) -> None:
         """Run a command of the user, or the check of a run, in the workspace; `stop` ends its processes.
 
         Its output goes before the next message. Messages that were queued in the meantime are sent
-        afterwards, as after `compact`.
-
-        Raises:
-            SessionRefused: something runs.
-        """
+        afterwards, as after `compact`. Raises SessionRefused: something runs."""
         self._runner.run_command(command, is_check=is_check)
 
     # Questions.
@@ -327,20 +328,18 @@ class Session:
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. A message with a no goes to the model. Raises SessionRefused: that
         approval is not open."""
-        self._approvals.answer(call_id, allow=allow, scope=scope, message=message)
+        setup, own_id = self.agents.asking(call_id) or (self._setup, call_id)
+        setup.approvals.answer(own_id, allow=allow, scope=scope, message=message)
 
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
         """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused: that
         question is not open, or has no such answer."""
-        self._questions.reply(call_id, choice, words)
+        setup, own_id = self.agents.asking(call_id) or (self._setup, call_id)
+        setup.questions.reply(own_id, choice, words)
 
     async def take_back(self, command: str) -> None:
-        """Revoke the permanent permission of a command.
-
-        Raises:
-            SessionRefused: it is not allowed.
-            ConfigError: that can't be kept; it holds until the program ends.
-        """
+        """Revoke the permanent permission of a command. Raises SessionRefused: it is not allowed, or
+        ConfigError: that can't be kept, and it holds until the program ends."""
         await self._approvals.take_back(command)
 
     async def answer_aside(self, prompt: str) -> str:
@@ -353,6 +352,7 @@ class Session:
         """Change the permission mode, from the next call on. Commands in the background go on."""
         self._approvals.change_mode(mode)
         self._surroundings.tell_of_running(mode)
+        self.agents.follow(mode)
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
@@ -368,11 +368,8 @@ class Session:
         """Use another model from the next turn on.
 
         Pending state is carried over if the new provider can send it. If it can't, the state is abandoned,
-        provided that `abandon` is set.
-
-        Raises:
-            SessionRefused: a turn runs, or pending state would be lost unasked.
-        """
+        provided that `abandon` is set. Raises SessionRefused: a turn runs, or pending state would be lost
+        unasked."""
         self._runner.switch(provider, info, abandon=abandon)
 
     # What was: the sessions of the past, and what the user corrects in this one.
@@ -516,6 +513,7 @@ class Session:
         if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
         await self._job.halt()
+        await self.agents.dismiss()
         self._queue.forget()
         await self._hooks.close()
         await self._setup.provider.close()
@@ -537,9 +535,10 @@ class Session:
         """Apply the event to the conversation, then publish it."""
         self._open.conversation.take(event)
         self._setup.toolbox.earlier.record.note(event)
-        if isinstance(event, Usage) and self.running:  # not when a session of the past is opened
+        if isinstance(event, Usage) and not event.agent and self.running:  # not of a past that is opened
             self._meter.size.note(event)
         self.bus.publish(event)
+        self.shared.hear(event)
         self._meter.note(event)
         self._hooks.note(event)
 

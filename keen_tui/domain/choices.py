@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 Mode = Literal["ask", "auto-edit", "plan", "auto"]
 """Permission mode: what runs without asking."""
+
+STRICTEST_FIRST: Final[tuple[Mode, ...]] = ("plan", "ask", "auto-edit", "auto")
+"""The modes in the order of what they allow."""
 
 Scope = Literal["once", "session", "workspace"]
 """How far a yes reaches: this call, calls of this kind in this session, or these commands here

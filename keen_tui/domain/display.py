@@ -152,6 +152,24 @@ class PageDisplay(_Shown, frozen=True, kw_only=True):
     text: str
 
 
+class AgentDisplay(_Shown, frozen=True, kw_only=True):
+    """What a sub-agent did. `session` is the id of its session, `text` its last message, `calls` the number
+    of its tool calls; `kept_out` are the bytes of its trace, of which the parent sees nothing."""
+
+    agent: str
+    session: str
+    text: str = ""
+    calls: int = 0
+    kept_out: int = 0
+
+
 Display = (
-    TextDisplay | FileDisplay | DiffDisplay | CommandDisplay | FileListDisplay | TodoDisplay | PageDisplay
+    TextDisplay
+    | FileDisplay
+    | DiffDisplay
+    | CommandDisplay
+    | FileListDisplay
+    | TodoDisplay
+    | PageDisplay
+    | AgentDisplay
 )

@@ -1,17 +1,14 @@
 """The closed union of events that the session publishes and every front end reads.
 
-Readers `match` on `Event` and end with `assert_never`. `as_record` gives the JSON shape that
-`--output stream-json` prints: `type` is the snake case of the class name.
+Readers `match` on `Event` and end with `assert_never`. `event_records` gives them as JSON objects.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Literal, assert_never
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, field
 
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode, PolicyName
@@ -20,6 +17,7 @@ from keen_tui.domain.errors import EndReason
 from keen_tui.domain.messages import (
     AttachedResource,
     CalledSkill,
+    Fact,
     Image,
     StopReason,
     TokenUsage,
@@ -134,6 +132,8 @@ class ApprovalRequested(Passing, frozen=True, kw_only=True):
     grant: str | None
     saves: tuple[str, ...] = ()
     is_risky: bool = False
+    agent: str = ""
+    """The sub-agent whose call it is; "" for a call of the session's own turn."""
 
 
 class ApprovalAnswered(Passing, frozen=True, kw_only=True):
@@ -190,6 +190,8 @@ class QuestionAsked(Passing, frozen=True, kw_only=True):
     question: str
     choices: tuple[AnswerChoice, ...]
     body: str = ""
+    agent: str = ""
+    """The sub-agent that asks; "" for a call of the session's own turn."""
 
 
 class QuestionAnswered(Passing, frozen=True, kw_only=True):
@@ -206,7 +208,8 @@ class QuestionAnswered(Passing, frozen=True, kw_only=True):
 class Usage(Stored, frozen=True, kw_only=True):
     """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown).
 
-    `model` is the one that was asked; "" in files of earlier versions.
+    `model` is the one that was asked; "" in files of earlier versions. `agent` is the sub-agent whose step it
+    was, "" for a step of the session's own turn; `call` is the id of the call that began the sub-agent.
     """
 
     turn: int
@@ -214,6 +217,8 @@ class Usage(Stored, frozen=True, kw_only=True):
     tokens: TokenUsage
     cost: float | None = None
     model: str = ""
+    agent: str = ""
+    call: str = ""
 
 
 class RetryScheduled(Passing, frozen=True, kw_only=True):
@@ -567,8 +572,26 @@ class PolicyChanged(Passing, frozen=True, kw_only=True):
     policy: PolicyName
 
 
+class AgentWorked(Stored, frozen=True, kw_only=True):
+    """A call of a sub-agent left these facts. `id` is the call that began the sub-agent; its result has all
+    facts again."""
+
+    turn: int
+    id: str
+    facts: tuple[Fact, ...]
+
+
+class AgentEvent(Passing, frozen=True, kw_only=True):
+    """An event in the session of a sub-agent. `id` is the call that began it, `agent` its name."""
+
+    turn: int
+    id: str
+    agent: str
+    event: OwnEvent
+
+
 EndEvent = TurnDone | TurnIncomplete | TurnError
-TurnEvent = (
+OwnTurnEvent = (
     TurnStarted
     | StepRestarted
     | TextDelta
@@ -591,8 +614,10 @@ TurnEvent = (
     | ResourcesAttached
     | ContextAdded
     | HookRunning
+    | AgentWorked
     | EndEvent
 )
+TurnEvent = OwnTurnEvent | AgentEvent
 RunEvent = RunBegun | RunContinued | RunWaiting | RunWaited | RunAsked | RunEnded
 CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed
 SessionEvent = (
@@ -616,7 +641,9 @@ SessionEvent = (
     | ShellStarted
     | ShellFinished
 )
-Event = TurnEvent | SessionEvent
+OwnEvent = OwnTurnEvent | SessionEvent
+"""What a session tells of itself, without its sub-agents."""
+Event = OwnEvent | AgentEvent
 
 
 def is_stored(event: Event) -> bool:
@@ -627,35 +654,3 @@ def is_stored(event: Event) -> bool:
         case Passing():
             return False
     assert_never(event)
-
-
-LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", ShellFinished: "result", Usage: "tokens"}
-"""Fields whose own fields are flattened into the record of an event."""
-
-
-def as_record(event: Event) -> dict[str, Any]:
-    """The event as a JSON object: its fields after `type`; a tool result and token counts are flattened into
-    it."""
-    record = {"type": event_type(type(event)), **to_builtins(event)}
-    flat = LAID_FLAT.get(type(event))
-    return record | record.pop(flat) if flat else record
-
-
-def as_told(event: Event) -> dict[str, Any]:
-    """The event as a JSON object for the reader of a turn: images, skills and resources by name only."""
-    if isinstance(event, SkillCalled):
-        named = {"name": event.skill.name, "bytes": event.skill.bytes}
-        return {"type": event_type(SkillCalled), "turn": event.turn, "skill": named}
-    if isinstance(event, ResourcesAttached):
-        read = [{"server": each.server, "uri": each.uri, "bytes": each.bytes} for each in event.resources]
-        return {"type": event_type(ResourcesAttached), "turn": event.turn, "resources": read}
-    if isinstance(event, ImagesAttached):
-        names = [image.name for image in event.images]
-        return {"type": event_type(ImagesAttached), "turn": event.turn, "images": names}
-    return as_record(event)
-
-
-@cache
-def event_type(kind: type[Event]) -> str:
-    """`TurnStarted` -> `turn_started`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()

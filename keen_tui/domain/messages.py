@@ -235,7 +235,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could not write.
     `outside`: it failed in its sandbox and ran again outside, after a person agreed. `instructions` are the
     files of instructions whose text is at the end of `text`. `images` go to the model with the text; events
-    and session files don't have them.
+    and session files don't have them. `unfinished`: the call waits for a retry, which goes on with it
+    (turn.md rule 20); the model reads this result only if no retry comes.
     """
 
     text: str
@@ -252,6 +253,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     outside: bool = False
     instructions: tuple[GivenInstructions, ...] = ()
     images: tuple[Image, ...] = ()
+    unfinished: bool = False
 
     @property
     def outcome(self) -> CallOutcome:

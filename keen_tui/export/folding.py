@@ -7,6 +7,8 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from keen_tui.domain.events import (
+    AgentEvent,
+    AgentWorked,
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
@@ -157,7 +159,7 @@ class _Folding:
                 pass
             case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured() | PendingKept():
                 pass
-            case SessionOpened() | SessionRestored() | BackgroundChanged():
+            case SessionOpened() | SessionRestored() | BackgroundChanged() | AgentEvent() | AgentWorked():
                 pass
             case _:
                 assert_never(event)

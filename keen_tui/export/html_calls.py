@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from keen_tui.domain.display import (
+    AgentDisplay,
     CommandDisplay,
     DiffDisplay,
     FileDisplay,
@@ -82,7 +83,7 @@ def _shown(result: ToolResult) -> Iterator[str]:
         case PageDisplay() as page:
             yield f'<p class="dim">{line_text(page.title)} {line_text(page_line(page))}</p>\n'
             yield f"<pre>{_bounded(page.text)}</pre>\n"
-        case TextDisplay(text=text):
+        case TextDisplay(text=text) | AgentDisplay(text=text):
             yield f"<pre>{_bounded(text)}</pre>\n"
         case None:
             yield f"<pre>{_bounded(result.text)}</pre>\n" if result.text.strip() else ""

@@ -36,6 +36,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from keen_tui.domain.event_records import as_record, as_told
 from keen_tui.domain.events import (
     ImagesAttached,
     ShellFinished,
@@ -43,8 +44,6 @@ from keen_tui.domain.events import (
     TurnAbandoned,
     TurnDone,
     TurnUndone,
-    as_record,
-    as_told,
 )
 from keen_tui.domain.messages import CommandRun, Message, TurnMemory
 from keen_tui.export.document import ExportedCall, ExportedItem, ExportedSession, ExportedText, Thought, Turn

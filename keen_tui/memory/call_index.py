@@ -62,7 +62,7 @@ class CallIndex(Generic[Place]):
                 turn.state = "running"
                 if text is not None:
                     turn.title, turn.message = first_line(text), _cut(text)
-            case ToolFinished():
+            case ToolFinished() if not event.result.unfinished:
                 self._add(event, at, place)
             case TurnDone(turn=number, text=text):
                 self._close("done")

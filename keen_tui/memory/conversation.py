@@ -136,7 +136,7 @@ class Conversation:
                 self._step(event.turn, event.step).texts.append(event.text)
             case StepRestarted():
                 self._open = None
-            case ToolFinished():
+            case ToolFinished() if not event.result.unfinished:
                 self._finished(event)
             case Steered():
                 self._steered.append(Message(role="user", text=event.text, turn=event.turn))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from keen_tui.domain.messages import Fact, NativeMessage, UnknownCall
+from keen_tui.domain.messages import Fact, NativeMessage, ToolCall, ToolResult, UnknownCall
 
 
 class PendingTrace(Struct, frozen=True):
@@ -21,12 +21,27 @@ class PendingTrace(Struct, frozen=True):
     messages: tuple[NativeMessage, ...]
 
 
+class OpenStep(Struct, frozen=True, kw_only=True):
+    """A step that a retry goes on with (turn.md rule 20): some of its calls are unfinished. `native` is the
+    reply that asked for the calls, `text` its text as the model wrote it."""
+
+    turn: int
+    native: tuple[NativeMessage, ...]
+    text: str
+    calls: tuple[tuple[ToolCall, ToolResult], ...]
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What its unfinished calls have done so far."""
+        return tuple(fact for _, result in self.calls if result.unfinished for fact in result.facts)
+
+
 class PendingState(Struct, frozen=True):
     """The traces of turns that ended midway, oldest first, with what they did so far.
 
     `texts` are the visible assistant texts of the whole steps, `raw_texts` the same as the model wrote them,
     `calls` the number of tool calls with a result, `seconds` how long all of it took, `unknown_calls` the
-    calls whose effects nobody knows.
+    calls whose effects nobody knows. `open_step` is no part of the traces yet; None: there is none.
     """
 
     traces: tuple[PendingTrace, ...] = ()
@@ -36,6 +51,12 @@ class PendingState(Struct, frozen=True):
     calls: int = 0
     seconds: float = 0.0
     unknown_calls: tuple[UnknownCall, ...] = ()
+    open_step: OpenStep | None = None
+
+    @property
+    def all_facts(self) -> tuple[Fact, ...]:
+        """The facts, with those of unfinished calls."""
+        return self.facts + (self.open_step.facts if self.open_step else ())
 
     @property
     def trace_bytes(self) -> int:

@@ -69,6 +69,22 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
     )
 
 
+def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
+    """Facts that come to this TurnMemory. Its notes aren't facts."""
+    return (
+        *(FileChanged(path=path, by_command=path in memory.by_command) for path in memory.files_changed),
+        *memory.failed_bash,
+        *((CommandUnwatched(),) if memory.unwatched else ()),
+        *(PageRead(url=url) for url in memory.pages_read),
+        *memory.skills,
+        *(
+            ServerCalled(server=each.server, tool=each.tool, failed=failed)
+            for each in memory.called
+            for failed in (*(False,) * each.done, *(True,) * each.failed)
+        ),
+    )
+
+
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
     """Several memories as one, oldest first: the union of the files, of the skills and of the pages, all
     failed commands, all notes, the calls of each tool."""

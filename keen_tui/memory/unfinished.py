@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import PROGRAM_ENDED
 from keen_tui.domain.events import (
+    AgentWorked,
     Compacted,
     CompactionFailed,
     CompactionStarted,
@@ -53,7 +55,8 @@ class Unfinished(Struct):
     """What follows the last assistant message. `running` is the turn that was cut off by the end of the
     program; `turns` are the numbers of all unanswered turns, `calls` and `facts` are those of all of them
     together, `seconds` is the time they took until the last one that ended. `stopped` are the calls that
-    ended with unknown effects, `open_calls` those without a result."""
+    ended with unknown effects, `open_calls` those without a result. `agent_facts` are the facts of sub-agents
+    that haven't finished, by the calls that began them."""
 
     running: TurnStarted | None = None
     turn: int = 0
@@ -67,6 +70,26 @@ class Unfinished(Struct):
     compacting: bool = False
     has_pending: bool = False
     own_command: ShellStarted | None = None
+    agent_facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
+
+    @property
+    def all_facts(self) -> list[Fact]:
+        """The facts, with those of sub-agents that haven't finished."""
+        return [*self.facts, *chain.from_iterable(self.agent_facts.values())]
+
+    def recovered(self, saved: PendingState) -> PendingState:
+        """The saved pending state, with what the session has recorded since then."""
+        step = saved.open_step
+        if step is not None:
+            calls = ((call, self._with_facts(call.id, result)) for call, result in step.calls)
+            step = replace(step, calls=tuple(calls))
+        going_on = {call.id for call, result in step.calls if result.unfinished} if step else set()
+        unknown = tuple(call for call in self.unknown_calls if call.id not in going_on)
+        return replace(saved, facts=tuple(self.facts), unknown_calls=unknown, open_step=step)
+
+    def _with_facts(self, id: str, result: ToolResult) -> ToolResult:
+        facts = self.agent_facts.get(id)
+        return replace(result, facts=facts) if facts and result.unfinished else result
 
     @property
     def unknown_calls(self) -> tuple[UnknownCall, ...]:
@@ -90,7 +113,7 @@ def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
     ends: list[Event] = []
     if state.compacting:
         ends.append(CompactionFailed(reason="interrupted", detail="Keen ended in the meantime."))
-    ends += _orphans(state)
+    ends += _orphans(state, recovered)
     if run := state.own_command:
         ends.append(
             ShellFinished(
@@ -133,6 +156,8 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
         case ToolFinished():
             state.open_calls.pop(event.id, None)
             _count(state, event)
+        case AgentWorked(id=id):
+            state.agent_facts[id] = (*state.agent_facts.get(id, ()), *event.facts)
         case SkillCalled(skill=skill) if skill.bytes:
             state.facts.append(SkillUsed(name=skill.name, bytes=skill.bytes))
         case ShellStarted():
@@ -154,6 +179,10 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
 
 def _count(state: Unfinished, call: ToolFinished) -> None:
     result = call.result
+    if result.unfinished:
+        state.has_pending = True
+        return
+    state.agent_facts.pop(call.id, None)
     if result.effects_unknown:
         state.stopped.append(_unknown(call))
     if result.ran or not result.interrupted:
@@ -166,8 +195,10 @@ def _unknown(call: ToolStarted | ToolFinished) -> UnknownCall:
     return UnknownCall(id=call.id, name=call.name, target=call.target)
 
 
-def _orphans(state: Unfinished) -> Iterator[Event]:
-    """Gives a result to each call that began and has none."""
+def _orphans(state: Unfinished, recovered: PendingState | None) -> Iterator[Event]:
+    """Gives a result to each call that began and has none: the one that is gone on with, if there is one."""
+    step = recovered.open_step if recovered else None
+    going_on = {call.id: result for call, result in step.calls if result.unfinished} if step else {}
     for call in state.open_calls.values():
         yield ToolFinished(
             turn=call.turn,
@@ -176,7 +207,7 @@ def _orphans(state: Unfinished) -> Iterator[Event]:
             name=call.name,
             arguments=call.arguments,
             target=call.target,
-            result=ended_midway(call.name),
+            result=going_on.get(call.id) or ended_midway(call.name),
             seconds=0.0,
         )
 
@@ -190,16 +221,16 @@ def _incomplete(
         reason="interrupted",
         detail=PROGRAM_ENDED,
         text="\n\n".join(recovered.texts) if recovered else "",
-        turn_memory=turn_memory(state.facts),
+        turn_memory=turn_memory(state.all_facts),
         calls=recovered.calls if recovered else calls,
         seconds=recovered.seconds if recovered else state.seconds,
         trace_bytes=recovered.trace_bytes if recovered else state.result_bytes,
-        unknown_calls=state.unknown_calls,
+        unknown_calls=recovered.unknown_calls if recovered else state.unknown_calls,
     )
 
 
 def _abandoned(state: Unfinished) -> TurnAbandoned:
-    memory = turn_memory(state.facts)
+    memory = turn_memory(state.all_facts)
     return TurnAbandoned(
         turn=state.turn,
         turn_memory=memory,

@@ -172,6 +172,12 @@ class Provider(Protocol):
         impossible."""
         ...
 
+    def sibling(self, *, searches: bool) -> Provider:
+        """A client of the same model for a sub-agent: it has pending state of its own, and uses this client's
+        connections, which it never closes. `searches`: it may use the provider's web search, if this client
+        does. Cheap."""
+        ...
+
     async def close(self) -> None:
         """Close connections."""
         ...

@@ -66,5 +66,9 @@ class NotConfigured:
         """Nothing can be sent, so nothing is taken over."""
         return None
 
+    def sibling(self, *, searches: bool) -> NotConfigured:
+        """Another one."""
+        return NotConfigured(self._missing)
+
     async def close(self) -> None:
         """There is nothing to close."""

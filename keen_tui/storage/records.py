@@ -16,7 +16,8 @@ from msgspec import Struct, ValidationError, convert, structs, to_builtins
 from msgspec.structs import replace
 
 from keen_tui.domain import events
-from keen_tui.domain.events import LAID_FLAT, Event, as_record, event_type
+from keen_tui.domain.event_records import LAID_FLAT, as_record, event_type
+from keen_tui.domain.events import Event
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 
@@ -110,7 +111,7 @@ def _header_kinds() -> dict[str, type]:
 
 @cache
 def _kinds() -> dict[str, type[Event]]:
-    members = typing.get_args(events.Event)
+    members = typing.get_args(events.OwnEvent)  # those of sub-agents are in files of their own
     return {event_type(kind): kind for kind in members}
 
 

@@ -11,7 +11,8 @@ from io import BufferedReader
 from pathlib import Path
 
 from keen_tui.domain.errors import StorageFailed
-from keen_tui.domain.events import Event, ToolFinished, event_type
+from keen_tui.domain.event_records import event_type
+from keen_tui.domain.events import Event, ToolFinished
 from keen_tui.domain.recorded import RecordedCall, RecordedTurn
 from keen_tui.memory.call_index import CallIndex
 from keen_tui.storage.paths import private_opener, require_regular

@@ -68,6 +68,14 @@ class SessionStore:
         path = workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
         return self.new_path(workspace) if os.path.lexists(path) else path
 
+    def new_agent_id(self) -> str:
+        """The id of a new session of a sub-agent."""
+        return new_session_id(time.strftime("%Y%m%d-%H%M%S", time.gmtime(self.now())))
+
+    def agent_path(self, session_id: str, agent_session: str) -> Path:
+        """The path of a sub-agent's session that belongs to that session."""
+        return self._agents / session_id / f"{agent_session}.jsonl"
+
     def list(self, workspace: Path | None = None, *, most: int | None = None) -> tuple[SavedSession, ...]:
         """The sessions of a workspace, or of all, the last used first, at most `most`."""
         return self._lookup.rows(self._entries(workspace), most)
@@ -100,7 +108,8 @@ class SessionStore:
             SessionUnknown: no session, or several, have that id. StorageFailed: the folders can't be read.
         """
         if is_session_id(session_id):
-            exact = [path for path in self._named(session_id) if os.path.lexists(path)]
+            of_agents = self._agents.glob(f"*/{session_id}.jsonl")
+            exact = [path for path in (*self._named(session_id), *of_agents) if os.path.lexists(path)]
             if len(exact) == 1:
                 return exact[0]
         found = sorted(entry.path for entry in self._entries(None) if entry.id.startswith(session_id))
@@ -246,7 +255,11 @@ class SessionStore:
         """
         lock = self.lock(path)
         try:
-            for folder in (self.checkpoints_of(path.stem), self.outputs_of(path.stem)):
+            for folder in (
+                self.checkpoints_of(path.stem),
+                self.outputs_of(path.stem),
+                self._agents / path.stem,
+            ):
                 shutil.rmtree(folder, ignore_errors=True)
             for file in path.parent.glob(f"{path.stem}.*"):
                 if file not in (path, _lock_file(path)):
@@ -280,6 +293,11 @@ class SessionStore:
     @property
     def _sessions(self) -> Path:
         return self.root / "sessions"
+
+    @property
+    def _agents(self) -> Path:
+        """The folder with the sessions of sub-agents, in a folder for each session that they belong to."""
+        return self.root / "agents"
 
     def _entries(self, workspace: Path | None) -> tuple[SessionEntry, ...]:
         """The session files of a workspace, or of all, the last used first. In a list of all, unreadable

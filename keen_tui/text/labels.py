@@ -29,6 +29,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "web_search": "web",
     "task_output": "output",
     "task_stop": "stop",
+    "task": "agent",
 }
 """Names of tools as rows show them; others keep theirs."""
 
@@ -142,6 +143,11 @@ def not_done_words(result: ToolResult) -> str:
 def image_line(image: Image) -> str:
     """What is said of an image: `image docs/shot.png, 840 × 525, 112 kB`."""
     return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
+
+
+def agent_words(agent: str) -> str:
+    """`sub-agent explore`; "" for no name."""
+    return f"sub-agent {clean(agent)}" if agent else ""
 
 
 def page_line(page: PageDisplay) -> str:

@@ -17,6 +17,7 @@ from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.question_spec import QuestionSpec
 
 if TYPE_CHECKING:
+    from keen_tui.settings.added.agents import AgentDefinition
     from keen_tui.tools.mcp.elicitation import Asking
 
 OutputSink = Callable[[str, int, int], None]
@@ -112,11 +113,20 @@ class Trial(Struct, frozen=True, kw_only=True):
     run: Run
 
 
+class AgentOrder(Struct, frozen=True):
+    """A task for a sub-agent."""
+
+    agent: AgentDefinition
+    prompt: str
+
+
 class PreparedCall(Struct, frozen=True, kw_only=True):
     """A checked call that has touched nothing yet. `display` is shown in the question. `outside` is set for a
     call that runs in a sandbox, `network` if a person or a rule may let it reach hosts from there,
     `new_files` if it may create files there, and `asks` for a call that is only a question to the person and
     isn't run.
+
+    `order` is set for a call that a sub-agent does; then nothing is run here.
 
     `goes_on`: a command that runs on in the background after its call.
 
@@ -140,11 +150,12 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     new_files: NewFiles | None = None
     asking: Asking | None = None
     goes_on: bool = False
+    order: AgentOrder | None = None
 
 
 async def not_run(_: OutputSink) -> ToolResult:
-    """The `run` of a call that is a question, which is answered instead."""
-    raise AssertionError("a question is answered, not run")
+    """The `run` of a call that is a question, which is answered instead, or a task for a sub-agent."""
+    raise AssertionError("the call isn't run")
 
 
 class Backup(Protocol):

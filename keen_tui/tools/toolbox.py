@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ from keen_tui.tools.builtin.grep_files import GrepFiles
 from keen_tui.tools.builtin.propose_plan import ProposePlan
 from keen_tui.tools.builtin.read_file import ReadFile
 from keen_tui.tools.builtin.recall import Recall
+from keen_tui.tools.builtin.task import Task
 from keen_tui.tools.builtin.task_output import TaskOutput
 from keen_tui.tools.builtin.task_stop import TaskStop
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
@@ -44,12 +45,17 @@ from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.work_tree.watch import CommandWatch
 
 if TYPE_CHECKING:
+    from keen_tui.settings.added.agents import AgentDefinition
     from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.settings.added.skills import Skill
     from keen_tui.system.work_tree_records import LinkedGit
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
     from keen_tui.tools.skills import SkillShelf
+
+
+_PARENT_ONLY: Final = frozenset(("propose_plan", "recall"))
+"""Tools that no sub-agent gets: only the person's own session has plans, and earlier turns."""
 
 
 class Toolbox:
@@ -88,6 +94,7 @@ class Toolbox:
         self.todos = todos or TodoList()
         self.earlier = earlier or EarlierTurns()
         self._tools = {tool.spec.name: tool for tool in tools}
+        self._task = next((tool for tool in tools if isinstance(tool, Task)), None)
 
     @property
     def kept_back(self) -> tuple[str, ...]:
@@ -114,8 +121,10 @@ class Toolbox:
         return tool.target(call.arguments) if tool else ""
 
     def only_reads(self, call: ToolCall) -> bool:
-        """Whether the call changes nothing, whatever its arguments are."""
+        """Whether the call changes nothing."""
         tool = self._tool(call.name)
+        if tool is not None and tool is self._task:
+            return self._task.only_reads_with(call.arguments)
         return tool is not None and tool.only_reads
 
     async def prepare(self, call: ToolCall) -> PreparedCall:
@@ -140,6 +149,25 @@ class Toolbox:
             after_yes=prepared.after_yes and _without(keys, prepared.after_yes),
             trial=prepared.trial and replace(prepared.trial, run=_without(keys, prepared.trial.run)),
             outside=prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run)),
+        )
+
+    def narrowed(self, agent: AgentDefinition, parent: Toolbox) -> Toolbox:
+        """The toolbox of a sub-agent: its tools of these, and of those that the servers of its parent offer
+        now. It finds changes of commands as its parent does."""
+        offered = parent.servers.offered if parent.servers else ()
+        of_servers = (parent.servers.tools.get(spec.name) for spec in offered if parent.servers)
+        tools = (*self._tools.values(), *filter(None, of_servers))
+        return Toolbox(
+            [tool for tool in tools if agent.may_use(tool.spec.name) and tool.spec.name not in _PARENT_ONLY],
+            self.sandbox,
+            self.todos,
+            self.own_commands,
+            self._keys,
+            self._quarantine,
+            self.earlier,
+            parent.watch,
+            self.skills,
+            tasks=self.tasks,
         )
 
     async def without_keys(self, text: str) -> str:
@@ -187,6 +215,7 @@ def build_toolbox(
     servers: Sequence[McpServer] = (),
     auth: AuthFactory | None = None,
     linked: LinkedGit | None = None,
+    agents: Sequence[AgentDefinition] = (),
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -206,6 +235,7 @@ def build_toolbox(
         servers: the MCP servers.
         auth: signs requests to servers.
         linked: the repository of a workspace that is a work tree of Keen's.
+        agents: the sub-agents that can be called.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     tasks = BackgroundTasks()
@@ -242,6 +272,7 @@ def build_toolbox(
             Recall(workspace, searcher, earlier),
             WebFetch(workspace, partial(page_fetcher, network.internet), keys),
             *skill_tools,
+            *([Task(agents)] if agents else []),
         ),
         sandbox,
         todos,

@@ -11,6 +11,7 @@ import pytest
 
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say
 from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.event_records import as_told
 from keen_tui.domain.events import (
     Event,
     Notice,
@@ -18,7 +19,6 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnError,
     TurnIncomplete,
-    as_told,
     is_stored,
 )
 from keen_tui.memory.conversation import conversation_of

@@ -8,16 +8,9 @@ import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from msgspec.structs import replace
-
+from keen_tui.agent.services.agent_files import SavedAgents
 from keen_tui.agent.services.session_export import export_session
-from keen_tui.agent.services.session_loading import (
-    KeptPending,
-    Opening,
-    is_long,
-    preview,
-    read_for_opening,
-)
+from keen_tui.agent.services.session_loading import Opening, is_long, preview, read_for_opening
 from keen_tui.agent.services.session_writer import SessionWriter
 from keen_tui.agent.services.upkeep import Upkeep
 from keen_tui.agent.session import Session
@@ -27,8 +20,6 @@ from keen_tui.domain.choices import ExportFormat, Titles
 from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.domain.events import Notice, PendingKept, SessionRenamed
 from keen_tui.domain.reports import SavedSession, SearchHit
-from keen_tui.memory.pending import PendingState
-from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.outputs import OutputFiles
@@ -278,28 +269,14 @@ class SessionManager:
             opener=self._opener,
         )
         keeps = self._keeps_pending or (opening is not None and opening.has_run)
-        if keeps == self._keeps_pending_here:
-            self._session.keep_pending_with(self._scribe.pending if keeps else None)
-        else:
+        self._scribe.take_over(opening, keeps_pending=keeps)
+        if keeps != self._keeps_pending_here:
             self._keep_here(keeps)
-        self._session.recall_from(self._scribe.record)
-        if opening:
-            self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
+        self._session.agents.files = SavedAgents(
+            self._store, path.stem, keeps_pending=lambda: self._keeps_pending_here, on_problem=self._tell
+        )
         if old:
             self._tell(await _put_away(old))
-
-    def _end_unfinished(self, scribe: SessionWriter, state: Unfinished, kept: KeptPending | None) -> None:
-        recovered = self._recovered(state, kept)
-        self._session.resume(endings(state, recovered), recovered)
-        if recovered is None and self._keeps_pending_here:
-            scribe.pending.keep(self._session.identity, None)
-
-    def _recovered(self, state: Unfinished, kept: KeptPending | None) -> PendingState | None:
-        """The pending state that was kept, where it can be gone on with."""
-        adopted = self._session.adopt(kept[1], kept[0]) if kept else None
-        if adopted is None:
-            return None
-        return replace(adopted, facts=tuple(state.facts), unknown_calls=state.unknown_calls)
 
     async def _flushed(self) -> Path:
         """The file of the session at work, with all that was said so far."""

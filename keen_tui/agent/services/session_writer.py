@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui import __version__
+from keen_tui.agent.services.session_loading import Opening
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import SessionRefused, StorageFailed
+from keen_tui.memory.unfinished import endings
 from keen_tui.storage.journal import FileOpener, Journal, open_file
 from keen_tui.storage.pending_file import PendingFile
 from keen_tui.storage.reading import SessionFile
@@ -43,6 +45,7 @@ class SessionWriter:
         self.path = path
         self._opener = opener
         self._store = store
+        self._session = session
         self._lock = lock
         self._size = saved.whole_bytes if saved else 0
         header = saved.header if saved else Header(
@@ -63,6 +66,21 @@ class SessionWriter:
             pending_file(path), journal_flushed=self._journal.flushed, on_problem=on_problem
         )
         """Takes pending state, for users who want that."""
+
+    def take_over(self, opening: Opening | None, *, keeps_pending: bool) -> None:
+        """From now on the session works with this file: it saves its pending state beside it, if the user
+        wants that, and `recall` reads it. What the last program left unfinished in it ends; None: it is a new
+        file."""
+        session = self._session
+        session.keep_pending_with(self.pending if keeps_pending else None)
+        session.recall_from(self.record)
+        if opening is None:
+            return
+        adopted = session.adopt(opening.kept[1], opening.kept[0]) if opening.kept else None
+        recovered = opening.unfinished.recovered(adopted) if adopted else None
+        session.resume(endings(opening.unfinished, recovered), recovered)
+        if recovered is None and keeps_pending:
+            self.pending.keep(session.identity, None)
 
     async def flushed(self) -> bool:
         """Wait until all that was published so far is on the disk; False when it could not be written."""

@@ -11,7 +11,7 @@ from keen_tui.agent.turn.repeats import RepeatWatch
 from keen_tui.agent.turn.settle import TurnRecord
 from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, UnknownCall
 from keen_tui.memory.conversation import Past
-from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
+from keen_tui.memory.pending import OpenStep, PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import MemoryPolicy, visible
 from keen_tui.memory.recorder import Recorder
 from keen_tui.memory.shortening import shorten_oldest
@@ -20,7 +20,8 @@ from keen_tui.providers.base import Provider
 
 class ActiveTurn(Struct, kw_only=True):
     """What a turn has gathered so far in this attempt. The messages of `past` end with its user message;
-    `seconds_before` is the time of attempts that kept nothing."""
+    `seconds_before` is the time of attempts that kept nothing; `open_step` is a step with unfinished calls,
+    None if there is none."""
 
     turn: int
     attempt: int
@@ -39,11 +40,12 @@ class ActiveTurn(Struct, kw_only=True):
     repeats: RepeatWatch = field(default_factory=RepeatWatch)
     told_stop_words: set[str] = field(default_factory=set)
     stops_blocked: int = 0
+    open_step: OpenStep | None = None
 
     @property
     def has_work(self) -> bool:
         """Whether anything would be lost if the turn vanished now."""
-        return bool(self.calls or self.injected)
+        return bool(self.calls or self.injected or self.open_step)
 
     @property
     def traces(self) -> tuple[PendingTrace, ...]:
@@ -58,6 +60,18 @@ class ActiveTurn(Struct, kw_only=True):
         if (text := visible(self.policy, reply.text)).strip():
             self.texts.append(text)
 
+    def close_step(
+        self, reply: StepReply, calls: Sequence[tuple[ToolCall, ToolResult]], provider: Provider
+    ) -> None:
+        """Keep a step whose calls have results: as a whole step, or as an open one if some are unfinished."""
+        if any(result.unfinished for _, result in calls):
+            self.open_step = OpenStep(
+                turn=self.turn, native=reply.native, text=reply.text, calls=tuple(calls)
+            )
+        else:
+            self.open_step = None
+            self.add_step(reply, provider.tool_results(calls))
+
     def copied(self) -> ActiveTurn:
         """A copy that can gather more while this one stays as it is."""
         return replace(
@@ -70,12 +84,19 @@ class ActiveTurn(Struct, kw_only=True):
         )
 
     def add_result(self, call: ToolCall, target: str, result: ToolResult) -> None:
-        """Count a call that began to run or was answered, and keep its facts. `target` is what it acts on."""
+        """Count a call that began to run or was answered, and keep its facts. `target` is what it acts on.
+        An unfinished call counts once it is finished."""
+        if result.unfinished:
+            return
         if result.ran or not result.interrupted:
             self.calls += 1
             self.recorder.record(result.facts)
         if result.effects_unknown:
             self.unknown_calls.append(UnknownCall(id=call.id, name=call.name, target=target))
+
+    def note_unknown(self, calls: Sequence[UnknownCall]) -> None:
+        """Keep calls of sub-agents whose effects nobody knows, each once."""
+        self.unknown_calls[:] = dict.fromkeys((*self.unknown_calls, *calls))
 
     def shorten(self, provider: Provider) -> int:
         """Shorten the oldest tool results, also those of the pending state, here and in what will be saved
@@ -107,6 +128,7 @@ class ActiveTurn(Struct, kw_only=True):
             seconds=self.seconds_before + now - self.started_at,
             policy=self.policy,
             is_kept_going=self.stops_blocked > 0,
+            open_step=self.open_step,
         )
 
     def _rewrite_results(self, provider: Provider, rewrite: Callable[[str], str]) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
@@ -45,6 +45,19 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True):
     refused: str = "denied"
 
 
+class Grants(Struct):
+    """What was allowed for the session: kinds of calls, and beginnings of commands. A session shares it with
+    its sub-agents."""
+
+    kinds: set[Grant] = field(default_factory=set)
+    commands: tuple[CommandPattern, ...] = ()
+
+    def forget(self) -> None:
+        """Forget all of it."""
+        self.kinds.clear()
+        self.commands = ()
+
+
 class Approvals:
     """Asks, waits for the answer, and remembers what was allowed for the session.
 
@@ -56,6 +69,7 @@ class Approvals:
         allowances: commands and hosts that are allowed for good; None: none are, and none can be.
         network: what becomes of hosts that no rule is about.
         hooks: asks the hooks of the user before a person is asked.
+        grants: what was allowed for the session so far; None: nothing.
 
     `hosts` decides about the hosts that commands reach, `new_files` about files that they make.
     """
@@ -71,17 +85,16 @@ class Approvals:
         allowances: Allowances | None = None,
         network: Network = "ask",
         hooks: Callable[[int, ToolCall], Awaitable[HookAnswer]] | None = None,
+        grants: Grants | None = None,
     ) -> None:
         self.mode: Mode = mode
+        self.grants = grants or Grants()
         self._hooks = hooks
         self._publish = publish
         self._attended = attended
         self._waiting = waiting
         self._rules = rules
         self._allowances = allowances
-        self._granted: set[Grant] = set()
-        self._commands: tuple[CommandPattern, ...] = ()
-        """The command beginnings that are allowed for the session."""
         self._told_of_plan = 0
         self._open: dict[str, asyncio.Future[ApprovalReply]] = {}
         self.hosts = HostApprovals(
@@ -89,13 +102,13 @@ class Approvals:
             self._remember,
             publish,
             mode=lambda: self.mode,
-            granted=self._granted,
+            granted=self.grants.kinds,
             rules=rules,
             allowances=allowances,
             network=network,
         )
         self.new_files = NewFileApprovals(
-            self._ask, self._remember, publish, mode=lambda: self.mode, granted=self._granted
+            self._ask, self._remember, publish, mode=lambda: self.mode, granted=self.grants.kinds
         )
 
     def change_mode(self, mode: Mode) -> None:
@@ -195,17 +208,17 @@ class Approvals:
         saved = self._allowances.commands if self._allowances else ()
         return Allowed(
             rules=self._rules,
-            granted=self._granted,
-            saved=(*saved, *self._commands),
+            granted=self.grants.kinds,
+            saved=(*saved, *self.grants.commands),
             saved_web=self._allowances.web if self._allowances else (),
         )
 
     async def _remember(self, turn: int, reply: ApprovalReply, verdict: Verdict) -> None:
         """Store what a yes allows beyond this call."""
         if reply.scope == "session" and verdict.grant and verdict.grant_key:
-            self._granted.add(verdict.grant_key)
+            self.grants.kinds.add(verdict.grant_key)
             if verdict.by_prefix:
-                self._commands = tuple(dict.fromkeys((*self._commands, *verdict.saves)))
+                self.grants.commands = tuple(dict.fromkeys((*self.grants.commands, *verdict.saves)))
         if reply.scope == "workspace" and verdict.for_good and self._allowances:
             try:
                 await asyncio.to_thread(self._allowances.add, verdict.for_good)
@@ -229,7 +242,9 @@ class Approvals:
         saved = self._allowances.all if self._allowances else ()
         return Permitted(
             rules=tuple(f"{rule.ruling} {rule.text}" for rule in self._rules),
-            session=tuple(dict.fromkeys((*map(_in_words, sorted(self._granted)), *map(str, self._commands)))),
+            session=tuple(
+                dict.fromkeys((*map(_in_words, sorted(self.grants.kinds)), *map(str, self.grants.commands)))
+            ),
             saved=tuple(map(str, saved)),
         )
 
@@ -248,8 +263,7 @@ class Approvals:
 
     def forget_grants(self) -> None:
         """Forget what was allowed for the session, since another one begins."""
-        self._granted.clear()
-        self._commands = ()
+        self.grants.forget()
         self._told_of_plan = 0
 
     async def _ask(

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from keen_tui.agent.turn.active_turn import ActiveTurn
-from keen_tui.agent.turn.calls import NOT_RUN, RunningCall, skip_call
-from keen_tui.agent.turn.settle import pending_of
+from keen_tui.agent.turn.calls import NOT_BEGUN, NOT_RUN, RunningCall, skip_call
+from keen_tui.agent.turn.settle import Broken, pending_of
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import Notice
 from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
+from keen_tui.memory.pending import OpenStep
 from keen_tui.memory.unfinished import ended_midway
 
 MOST_AT_ONCE = 8
 """The most calls that run side by side."""
 
 
-async def run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
-    """Run the calls of the reply. However this ends, every call has exactly one result in the trace, and the
-    results are in the order of the reply."""
-    batch = _Batch(turn, setup, reply)
+async def run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Broken | None:
+    """Run the calls of the reply. However this ends, every call has exactly one result, and the results are
+    in the order of the reply. If a sub-agent was broken off, returns how, and the step stays open."""
+    return await _run(_Batch(turn, setup, reply, {}))
+
+
+async def run_open_step(turn: ActiveTurn, setup: TurnSetup, step: OpenStep) -> Broken | None:
+    """Go on with the unfinished calls of a step, as `run_batch` does. The others keep their results."""
+    calls = tuple(call for call, _ in step.calls)
+    reply = StepReply(text=step.text, tool_calls=calls, stop_reason="tool_calls", native=step.native)
+    return await _run(_Batch(turn, setup, reply, {call.id: result for call, result in step.calls}))
+
+
+async def _run(batch: _Batch) -> Broken | None:
     try:
         await batch.run()
     finally:
-        batch.skip_the_rest()
-        turn.add_step(reply, setup.provider.tool_results(batch.results))
-        keep_pending(turn, setup)
+        batch.close()
+    return batch.broken
 
 
 def keep_pending(turn: ActiveTurn, setup: TurnSetup) -> None:
@@ -44,8 +55,17 @@ class _Begun(Struct):
 
 
 class _Batch:
-    def __init__(self, turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
-        self.results: list[tuple[ToolCall, ToolResult]] = []
+    """The calls of a reply. `earlier` are their results so far, by id."""
+
+    def __init__(
+        self, turn: ActiveTurn, setup: TurnSetup, reply: StepReply, earlier: Mapping[str, ToolResult]
+    ) -> None:
+        self.broken: Broken | None = None
+        """How the first sub-agent that was broken off ended."""
+        self._earlier = earlier
+        self._results: dict[str, ToolResult] = {
+            id: result for id, result in earlier.items() if not result.unfinished
+        }
         self._turn = turn
         self._setup = setup
         self._reply = reply
@@ -53,12 +73,14 @@ class _Batch:
         """Calls that run side by side, in the order of the reply."""
 
     async def run(self) -> None:
-        """Run the calls until a hook ends the turn. An interrupt stops all that run, and passes."""
+        """Run the calls until a hook ends the turn, or a sub-agent is broken off: what runs beside it goes on
+        to its end. An interrupt stops all that run, and passes."""
         try:
             for call in self._reply.tool_calls:
-                if self._setup.hooks.wants_end is not None:
+                if self._setup.hooks.wants_end is not None or self._is_broken:
                     break
-                await self._run(call)
+                if call.id not in self._results:
+                    await self._run(call)
             await self._report_row()
         except BaseException:
             await self._stop_row()
@@ -66,10 +88,24 @@ class _Batch:
         finally:
             self._finish_row()
 
-    def skip_the_rest(self) -> None:
-        """Report the calls that didn't begin."""
-        for call in self._reply.tool_calls[len(self.results) :]:
-            skip_call(self._turn.turn, self._turn.step, call, self._setup, self._note)
+    def close(self) -> None:
+        """Report the calls that didn't begin, and keep the step. Behind an unfinished call they are
+        unfinished, too."""
+        is_open = any(result.unfinished for result in self._results.values())
+        for call in self._reply.tool_calls:
+            if call.id not in self._results:
+                result = NOT_BEGUN if is_open else NOT_RUN
+                skip_call(self._turn.turn, self._turn.step, call, self._setup, result, self._note)
+        self._turn.close_step(self._reply, self._with(self._results), self._setup.provider)
+        keep_pending(self._turn, self._setup)
+
+    @property
+    def _is_broken(self) -> bool:
+        return self.broken is not None or any(each.call.broken for each in self._row)
+
+    def _with(self, results: Mapping[str, ToolResult]) -> list[tuple[ToolCall, ToolResult]]:
+        """The calls that have one of these results, in the order of the reply."""
+        return [(call, results[call.id]) for call in self._reply.tool_calls if call.id in results]
 
     async def _run(self, call: ToolCall) -> None:
         """Run the call, or let it run with the row if it only reads and nobody has to be asked. Every other
@@ -79,10 +115,13 @@ class _Batch:
             await self._report_row()
         else:
             await self._make_room()
-        await self._keep_before()
+            if self._is_broken:
+                return
+        await self._keep_before(call)
         if note := self._turn.repeats.note(call):
             self._setup.publish(Notice(turn=self._turn.turn, text=note))
-        begun = _Begun(RunningCall(self._turn.turn, self._turn.step, call, self._setup))
+        earlier = self._earlier.get(call.id)
+        begun = _Begun(RunningCall(self._turn.turn, self._turn.step, call, self._setup, earlier))
         begun.call.start()
         self._row.append(begun)
         await begun.call.check()
@@ -110,7 +149,7 @@ class _Batch:
                 await asyncio.wait({first.task})
                 first.task.result()
             await first.call.conclude()
-            self._row.pop(0).call.finish(self._note)
+            self._finish_first()
 
     def _running(self) -> list[asyncio.Task[None]]:
         return [each.task for each in self._row if each.task and not each.task.done()]
@@ -126,25 +165,30 @@ class _Batch:
     def _finish_row(self) -> None:
         """Report what is left of the row when it is interrupted."""
         while self._row:
-            self._row.pop(0).call.finish(self._note)
+            self._finish_first()
+
+    def _finish_first(self) -> None:
+        call = self._row.pop(0).call
+        call.finish(self._note)
+        self._turn.note_unknown(call.unknown_calls)
+        self.broken = self.broken or call.broken
 
     def _note(self, call: ToolCall, result: ToolResult) -> None:
-        self.results.append((call, result))
+        self._results[call.id] = result
         self._turn.add_result(call, self._setup.toolbox.target(call), result)
 
-    async def _keep_before(self) -> None:
+    async def _keep_before(self, following: ToolCall) -> None:
         """Before the next call begins, save the state that will be true if the process dies while it runs
         (turn.md rule 9)."""
         if self._setup.pending_store.store is None:
             return
-        done, begun = len(self.results), len(self.results) + len(self._row) + 1
-        calls = self._reply.tool_calls
-        cut = [(call, ended_midway(call.name)) for call in calls[done:begun]]
-        supposed = self._turn.copied()
-        for call, result in cut:
+        supposed, results = self._turn.copied(), dict(self._results)
+        for call in (*(each.call.given for each in self._row), following):
+            result = results[call.id] = self._setup.agents.supposed(call) or ended_midway(call.name)
             supposed.add_result(call, self._setup.toolbox.target(call), result)
-        results = (*self.results, *cut, *((call, NOT_RUN) for call in calls[begun:]))
-        supposed.add_step(self._reply, self._setup.provider.tool_results(results))
+        is_open = any(result.unfinished for result in results.values())
+        rest = {call.id: NOT_BEGUN if is_open else NOT_RUN for call in self._reply.tool_calls}
+        supposed.close_step(self._reply, self._with({**rest, **results}), self._setup.provider)
         self._setup.pending_store.keep(
             self._setup.provider.identity, pending_of(supposed.record(self._setup.clock()))
         )

@@ -15,14 +15,15 @@ from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
 from keen_tui.agent.hooks.in_turn import denied_by_hook, with_answer
 from keen_tui.agent.turn.approvals import ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
+from keen_tui.agent.turn.settle import Broken
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import Notice, ToolFinished, ToolOutput, ToolStarted
-from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult
+from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
 from keen_tui.system.threads import in_thread_to_the_end
 from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
-from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
+from keen_tui.tools.base import Access, AgentOrder, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.question_spec import QuestionSpec
 from keen_tui.tools.work_tree.watch import CommandChanges
 
@@ -41,23 +42,38 @@ NOT_RUN = ToolResult(
 )
 
 
-def skip_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
+NOT_BEGUN = replace(NOT_RUN, unfinished=True)
+"""The result of a call that a retry begins: it stands behind an unfinished one."""
+
+
+def skip_call(
+    turn: int, step: int, call: ToolCall, setup: TurnSetup, result: ToolResult, on_result: OnResult
+) -> None:
     """Report a call that didn't run because of an interrupt."""
     skipped = RunningCall(turn, step, call, setup)
+    skipped.result = result
     skipped.start()
     skipped.finish(on_result)
 
 
 class RunningCall:
     """A call and its state so far. Its methods are called in this order: `start`, `check`, `run`, `conclude`,
-    `finish`. However the others end, `finish` comes last; without `run`, the result says "not run"."""
+    `finish`. However the others end, `finish` comes last; without `run`, the result says "not run". `earlier`
+    is its result if it is unfinished, and is gone on with."""
 
-    def __init__(self, turn: int, step: int, call: ToolCall, setup: TurnSetup) -> None:
-        self.result = NOT_RUN
+    def __init__(
+        self, turn: int, step: int, call: ToolCall, setup: TurnSetup, earlier: ToolResult | None = None
+    ) -> None:
+        self.result = earlier or NOT_RUN
+        self.broken: Broken | None = None
+        """How the sub-agent of the call was broken off."""
+        self.unknown_calls: tuple[UnknownCall, ...] = ()
+        """The calls of that sub-agent whose effects nobody knows."""
+        self.given = call
         self._turn = turn
         self._step = step
         self._call = call
-        self._given = call
+        self._goes_on = earlier is not None and earlier.ran
         self._setup = setup
         self._target = setup.toolbox.target(call)
         self._prepared: PreparedCall | None = None
@@ -81,8 +97,10 @@ class RunningCall:
         )
 
     async def check(self) -> None:
-        """Ask the hooks, and check the call without touching anything. If that fails, it sets the result."""
-        self._said = await self._setup.hooks.before_call(self._turn, self._call)
+        """Ask the hooks, and check the call without touching anything. If that fails, it sets the result.
+        Hooks aren't asked again about a call that is gone on with."""
+        if not self._goes_on:
+            self._said = await self._setup.hooks.before_call(self._turn, self._call)
         if self._said.ruling == "deny":
             self.result = denied_by_hook(self._said)
             return
@@ -112,6 +130,9 @@ class RunningCall:
             if prepared.asks:
                 self.result = await self._answered(prepared.asks)
                 return
+            if prepared.order:
+                await self._run_agent(prepared.order)
+                return
             answer = await self._decide(prepared)
             if answer.tries and prepared.trial:
                 await self._try_read_only(prepared, prepared.trial)
@@ -128,13 +149,13 @@ class RunningCall:
             if not prepared.asks and self.result.ran:
                 self._add(self._setup.approvals.plan_note(self._turn))
             await self._add_instructions(prepared.access)
-        if self._said.ruling != "deny":
+        if self._said.ruling != "deny" and not self.result.unfinished:
             self._add_answer()
             await self._run_hooks_after()
 
     def finish(self, on_result: OnResult) -> None:
         """Report the result, and tell that the call has ended."""
-        on_result(self._given, self.result)
+        on_result(self.given, self.result)
         call = self._call
         now = self._setup.clock() - self._started_at
         self._setup.publish(
@@ -149,6 +170,16 @@ class RunningCall:
                 seconds=now if self._seconds is None else self._seconds,
             )
         )
+
+    async def _run_agent(self, order: AgentOrder) -> None:
+        """Give the call to a sub-agent. If it is broken off, the call is unfinished."""
+        self._started_at = self._setup.clock()
+        agent = self._setup.agents.agent(self._turn, self.given, order, self.result)
+        try:
+            await self._setup.agents.run(agent)
+        finally:
+            self.result, self.broken = agent.result, agent.broken
+            self.unknown_calls = agent.unknown_calls
 
     def _add_answer(self) -> None:
         """Add to the result what hooks changed and said before the call."""

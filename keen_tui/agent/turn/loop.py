@@ -20,7 +20,7 @@ from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.attachments.resources import ReadResources, publish_resources, resources_of
 from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
-from keen_tui.agent.turn.batch import keep_pending, run_batch
+from keen_tui.agent.turn.batch import keep_pending, run_batch, run_open_step
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.settle import Broken, Ending, Finished
@@ -69,20 +69,31 @@ def broken_by_bug(turn: int, error: Exception) -> Broken:
 
 
 async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
+    if step := turn.open_step:
+        broken = await run_open_step(turn, setup, step) or await _boundary(turn, setup)
+        if broken:
+            return broken
     while turn.step < setup.max_steps:
         turn.step += 1
         reply = await _answered_with_news(turn, setup)
         if reply.tool_calls and not is_refused(reply):
             _tell_of_odd_end(turn, setup, reply)
-            await run_batch(turn, setup, runnable(reply))
-            if (why := setup.hooks.wants_end) is not None:
-                return Broken(reason="hook", detail=f"A hook ended the turn: {why}")
-            await _steer(turn, setup)
+            if broken := await run_batch(turn, setup, runnable(reply)) or await _boundary(turn, setup):
+                return broken
         else:
             ending = _last_step(turn, setup, reply)
             if not (isinstance(ending, Finished) and await _is_kept_going(turn, setup, reply)):
                 return ending
     return Broken(reason="step_limit", detail=f"The turn reached its limit of {setup.max_steps} steps.")
+
+
+async def _boundary(turn: ActiveTurn, setup: TurnSetup) -> Broken | None:
+    """What comes between the results of a step and the next one: the end that a hook wants, or the user's
+    steering messages."""
+    if (why := setup.hooks.wants_end) is not None:
+        return Broken(reason="hook", detail=f"A hook ended the turn: {why}")
+    await _steer(turn, setup)
+    return None
 
 
 async def _answered_with_news(turn: ActiveTurn, setup: TurnSetup) -> StepReply:

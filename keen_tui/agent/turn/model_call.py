@@ -32,6 +32,7 @@ async def stream_reply(
     """
     async with aclosing(setup.provider.stream_step(request)) as parts:
         async for part in parts:
+            setup.pace.passed()
             hear(part)
             if isinstance(part, StepReply):
                 if part.usage != TokenUsage():
@@ -50,7 +51,8 @@ async def until_complete(
     mend: Callable[[ProviderError], bool] = lambda _: False,
     before_retry: Callable[[], None] = lambda: None,
 ) -> StepReply:
-    """The reply of `call`, which is tried again as often as the policy of retries allows.
+    """The reply of `call`, which is tried again as often as the policy of retries allows. A rate limit that a
+    sub-agent has met, or the session itself, holds all of them back, and counts once.
 
     Args:
         mend: removes the cause of a failure; True: the call is tried again at once, as the same attempt.
@@ -59,27 +61,34 @@ async def until_complete(
     Raises:
         ProviderError: no complete reply came, and the call isn't tried again.
     """
-    attempt = 1
+    attempt, pace = 1, setup.pace
     while True:
-        try:
-            return await call()
-        except ProviderError as error:
-            if mend(error):
-                continue
-            delay = setup.retries.delay(attempt, error)
-            if delay is None:
-                raise
+        async with pace.request() as limits:
+            try:
+                return await call()
+            except ProviderError as error:
+                failure = error
+        if mend(failure):
+            continue
+        is_known = failure.rate_limited and pace.limits > limits
+        delay = pace.seconds_left if is_known else setup.retries.delay(attempt, failure)
+        if delay is None:
+            raise failure
+        if not is_known:
             attempt += 1
-            setup.publish(
-                RetryScheduled(
-                    turn=turn,
-                    step=step,
-                    attempt=attempt,
-                    max_attempts=setup.retries.attempts,
-                    delay=delay,
-                    reason=error.reason,
-                    detail=str(error),
-                )
+            if failure.rate_limited:
+                pace.limit(delay)
+        setup.publish(
+            RetryScheduled(
+                turn=turn,
+                step=step,
+                attempt=attempt,
+                max_attempts=setup.retries.attempts,
+                delay=delay,
+                reason=failure.reason,
+                detail=str(failure),
             )
-        await setup.retry_wait.wait(delay)
+        )
+        if await setup.retry_wait.wait(delay):
+            pace.free()
         before_retry()

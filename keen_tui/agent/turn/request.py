@@ -14,6 +14,9 @@ from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.projection import Projector
 from keen_tui.providers.base import StepRequest
 
+_ONE_TASK = "- You do one task, and see nothing of others."
+"""What a sub-agent remembers, for the system prompt."""
+
 
 def step_request(
     past: Past,
@@ -27,9 +30,9 @@ def step_request(
     session's `projector` reuses the parts of its request before."""
     servers = setup.toolbox.servers
     said = servers.instructions if servers else ""
-    added = (setup.skills, said, setup.instructions.text, setup.hooks.session_context)
+    added = (setup.role, setup.skills, said, setup.instructions.text, setup.hooks.session_context)
     return StepRequest(
-        system=system_prompt(setup.workspace, policy.instructions, added),
+        system=system_prompt(setup.workspace, _ONE_TASK if setup.role else policy.instructions, added),
         parts=(projector or Projector()).project(past, traces, policy),
         tools=offered_tools(tools, policy),
     )

@@ -61,15 +61,16 @@ class RetryWait:
     def __init__(self) -> None:
         self._ended: asyncio.Event | None = None
 
-    async def wait(self, seconds: float) -> None:
-        """Wait for so many seconds, or until `end` is called."""
-        self._ended = asyncio.Event()
+    async def wait(self, seconds: float) -> bool:
+        """Wait for so many seconds, or until `end` is called; True: it was."""
+        self._ended = ended = asyncio.Event()
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
-                    await self._ended.wait()
+                    await ended.wait()
         finally:
             self._ended = None
+        return ended.is_set()
 
     def end(self) -> bool:
         """Make the attempt now. False if nothing is waiting."""

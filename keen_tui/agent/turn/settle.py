@@ -5,16 +5,25 @@ The session applies the settlement first and publishes its event then (turn.md, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
-from keen_tui.domain.messages import Fact, Message, NativeMessage, StopReason, ToolStep, UnknownCall
-from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
-from keen_tui.memory.policies import MemoryPolicy, carried_bytes, policy_of
+from keen_tui.domain.messages import (
+    Fact,
+    Message,
+    NativeMessage,
+    StopReason,
+    ToolCall,
+    ToolResult,
+    ToolStep,
+    UnknownCall,
+)
+from keen_tui.memory.pending import OpenStep, PendingState, PendingTrace, native_bytes, with_trace
+from keen_tui.memory.policies import MemoryPolicy, carried_bytes, policy_of, visible
 from keen_tui.memory.recorder import turn_memory
 
 
@@ -36,6 +45,9 @@ class Broken(Struct, frozen=True, kw_only=True):
 
 Ending = Finished | Broken
 
+ToolCalls = Sequence[tuple[ToolCall, ToolResult]]
+"""The calls of a step with their results, in order."""
+
 
 class TurnRecord(Struct, frozen=True, kw_only=True):
     """What one attempt of a turn gathered.
@@ -44,7 +56,8 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     this attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
     were answered in this attempt, and `unknown_calls` are those whose effects nobody knows; `seconds` is its
     duration, including earlier attempts that kept nothing; `steps` are those of the turn in all its attempts:
-    what a policy may replay. `is_kept_going`: a hook kept it going after a reply.
+    what a policy may replay. `is_kept_going`: a hook kept it going after a reply. `open_step` is the step
+    with unfinished calls that it ended in, None if there is none.
     """
 
     turn: int
@@ -60,6 +73,7 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     unknown_calls: tuple[UnknownCall, ...] = ()
     steps: Sequence[ToolStep] = ()
     is_kept_going: bool = False
+    open_step: OpenStep | None = None
 
 
 class Commit(Struct, frozen=True):
@@ -88,7 +102,7 @@ def settle(record: TurnRecord, ending: Ending) -> Settlement:
     """Decide what becomes of the turn: done is committed, work done is saved, nothing done is discarded."""
     if isinstance(ending, Finished):
         return _commit(record, ending)
-    if record.calls or record.injected or record.is_kept_going:
+    if record.calls or record.injected or record.is_kept_going or record.open_step:
         return _save(record, ending)
     return Discard(
         TurnError(
@@ -140,7 +154,7 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             reason=ending.reason,
             detail=ending.detail,
             text="\n\n".join(pending.texts),
-            turn_memory=turn_memory(record.facts),
+            turn_memory=turn_memory(pending.all_facts),
             calls=pending.calls,
             seconds=pending.seconds,
             trace_bytes=pending.trace_bytes,
@@ -155,7 +169,7 @@ def pending_of(record: TurnRecord) -> PendingState:
     """The pending state if the turn ends now: what it continued from, plus what this attempt gathered. An
     attempt that did nothing changes only the time."""
     if record.injected and not (record.trace or record.calls):
-        return replace(record.injected, seconds=_all_seconds(record))
+        return replace(record.injected, seconds=_all_seconds(record), open_step=record.open_step)
     return PendingState(
         traces=_all_traces(record),
         texts=_all_texts(record),
@@ -164,6 +178,30 @@ def pending_of(record: TurnRecord) -> PendingState:
         calls=_all_calls(record),
         seconds=_all_seconds(record),
         unknown_calls=(record.injected.unknown_calls if record.injected else ()) + record.unknown_calls,
+        open_step=record.open_step,
+    )
+
+
+def with_step_closed(
+    pending: PendingState, policy: MemoryPolicy, tool_results: Callable[[ToolCalls], Sequence[NativeMessage]]
+) -> PendingState:
+    """The pending state before another message of the user: the open step becomes a whole one, in which each
+    unfinished call has the result that it has now. `tool_results` gives results as messages."""
+    step = pending.open_step
+    if step is None:
+        return pending
+    calls = tuple((call, replace(result, unfinished=False)) for call, result in step.calls)
+    said = (step.text,) if step.text.strip() else ()
+    shown = visible(policy, step.text)
+    begun = sum(result.unfinished and result.ran for _, result in step.calls)
+    return replace(
+        pending,
+        traces=with_trace(pending, step.turn, (*step.native, *tool_results(calls))),
+        texts=pending.texts + ((shown,) if shown.strip() else ()),
+        raw_texts=pending.raw_texts + said,
+        facts=pending.all_facts,
+        calls=pending.calls + begun,
+        open_step=None,
     )
 
 

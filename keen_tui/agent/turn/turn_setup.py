@@ -11,6 +11,8 @@ from msgspec import Struct, field
 from keen_tui.agent.hooks.hooks import SessionHooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
+from keen_tui.agent.subagents.pace import Pace
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.questions import UserQuestions
@@ -80,8 +82,9 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     beyond the process, if the user wants that; `projector` knows the session's previous request,
     `newest_request` what the last answered one was built from; `instructions` are those that the session
     began with, `nested` those of folders below the workspace, `skills` the list of skills for the system
-    prompt; `queue` has the messages that go into the turn at its next results;
-    `why_stopped` says in a sentence who interrupted it."""
+    prompt, `role` what a sub-agent is to do; `queue` has the messages that go into the turn at its next
+    results; `why_stopped` says in a sentence who interrupted it; `agents` are its sub-agents, `pace` is when
+    the model's server takes the next request."""
 
     provider: Provider
     price: Price | None
@@ -101,5 +104,8 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     instructions: Instructions = NO_INSTRUCTIONS
     nested: NestedInstructions = field(default_factory=NestedInstructions)
     skills: str = ""
+    role: str = ""
+    agents: SubAgents = field(default_factory=SubAgents)
+    pace: Pace = field(default_factory=Pace)
     queue: MessageQueue = field(default_factory=lambda: MessageQueue(lambda _: None))
     why_stopped: Callable[[], str] = lambda: STOPPED

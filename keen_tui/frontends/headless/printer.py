@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final, TextIO
 
 from keen_tui.domain.choices import Output
+from keen_tui.domain.event_records import as_record, as_told
 from keen_tui.domain.events import (
     EndEvent,
     Event,
@@ -16,8 +17,6 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
     Usage,
-    as_record,
-    as_told,
 )
 from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.headless.outlets import note, write_line

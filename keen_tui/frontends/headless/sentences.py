@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY
 from keen_tui.domain.events import (
+    AgentEvent,
     ApprovalAnswered,
     Event,
     HostContacted,
@@ -51,6 +52,9 @@ def progress_line(event: Event) -> str | None:
             mark = _MARKS.get(result.outcome, "x")
             changed = changed_words(result.display)
             return "   ".join(filter(None, (f"{mark} {event.name} {event.target}", result.summary, changed)))
+        case AgentEvent(event=ToolFinished() | RetryScheduled() as inner):
+            line = progress_line(inner)
+            return line and f"  {event.agent}: {line}"
         case RetryScheduled():
             again = f"Trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})."
             return f"! {event.detail} {again}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from keen_tui.domain.display import (
+    AgentDisplay,
     CommandDisplay,
     DiffDisplay,
     Display,
@@ -42,7 +43,7 @@ def display_lines(display: Display) -> Iterator[str]:
         case PageDisplay():
             yield f"Page {page_line(display)}."
             yield from _whole(display.text).split("\n")
-        case TextDisplay():
+        case TextDisplay() | AgentDisplay():
             yield from _whole(display.text).split("\n")
         case TodoDisplay():
             yield f"To-do list, {display.progress}."

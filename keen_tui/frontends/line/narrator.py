@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from keen_tui.domain.events import (
+    AgentEvent,
+    AgentWorked,
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
@@ -158,8 +160,12 @@ class Narrator:
                 say(f"The hook {event.label} is running." if event.label else None)
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():
                 pass  # the question is asked elsewhere; the statistics count
-            case ContextAdded():
-                pass  # a notice tells of it
+            case AgentEvent(event=ToolStarted() as begun):
+                say(f"Sub-agent {event.agent}: {tool_begins(begun)}")
+            case AgentEvent(event=RetryScheduled() as retry):
+                say(f"Sub-agent {event.agent}: {tries_again(retry)}")
+            case ContextAdded() | AgentEvent() | AgentWorked():
+                pass  # a notice tells of what was added, and the result of what a sub-agent did
             case _:
                 assert_never(event)
 

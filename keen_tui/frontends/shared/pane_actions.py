@@ -241,7 +241,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("enter",),
         label="Show the row",
         where="panels",
-        help="jumps to its place in the transcript; a click on a changed file shows its diff",
+        help="jumps to its place in the transcript, or shows the sub-agent; a click on a file shows its diff",
         listed=False,
         bound=False,
     ),

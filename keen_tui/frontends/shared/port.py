@@ -23,6 +23,7 @@ from keen_tui.domain.reports import (
     SearchHit,
     Setting,
 )
+from keen_tui.frontends.shared.agents_port import AgentsPort
 from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.shared.tasks_port import TasksPort
 from keen_tui.frontends.shared.tree_port import TreePort
@@ -380,6 +381,7 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     servers: ServersPort | None = None
     tasks: TasksPort | None = None
     tree: TreePort | None = None
+    sub_agents: AgentsPort | None = None
 
     @property
     def project_name(self) -> str:

@@ -223,6 +223,8 @@ class AnthropicMessages(HttpProvider):
         return wanted
 
     def _client(self) -> AsyncAnthropic:
+        if isinstance(self._lender, AnthropicMessages):
+            return self._lender._client()
         if self._sdk is not None:
             return self._sdk
         key = self._checked_key()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from keen_tui.domain.choices import Api
 from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.domain.models import Identity
-from keen_tui.memory.pending import PendingState, PendingTrace
+from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.openai.chat_assembly import VENDOR_FIELDS, ChatAssembly
 from keen_tui.providers.openai.client import OpenAIProvider
@@ -52,7 +52,12 @@ class OpenAIChat(OpenAIProvider):
             return None
         if origin.model == self.model:
             return pending
-        return replace(pending, traces=tuple(_without_vendor_fields(trace) for trace in pending.traces))
+        step = pending.open_step
+        return replace(
+            pending,
+            traces=tuple(replace(trace, messages=_plain(trace.messages)) for trace in pending.traces),
+            open_step=step and replace(step, native=_plain(step.native)),
+        )
 
     def _assembly(self, request: StepRequest) -> ChatAssembly:
         return ChatAssembly(self.server, self.taken_ids(request))
@@ -93,8 +98,9 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _without_vendor_fields(trace: PendingTrace) -> PendingTrace:
-    return PendingTrace(trace.turn, tuple(_without_fields(message) for message in trace.messages))
+def _plain(messages: Iterable[NativeMessage]) -> tuple[NativeMessage, ...]:
+    """The messages without the fields of a vendor."""
+    return tuple(map(_without_fields, messages))
 
 
 def _without_fields(message: NativeMessage) -> NativeMessage:

@@ -27,6 +27,8 @@ class OpenAIProvider(HttpProvider):
             await sdk.close()
 
     def _client(self) -> AsyncOpenAI:
+        if isinstance(self._lender, OpenAIProvider):
+            return self._lender._client()
         if self._sdk is None:
             self._sdk = self._connected(self._checked_key())
         return self._sdk

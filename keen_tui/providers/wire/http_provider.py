@@ -15,6 +15,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, assert_never
 
+from msgspec.structs import replace
+
 from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import AuthFailed, ProviderError, RequestRefused, ServerBusy
 from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolStep
@@ -82,6 +84,7 @@ class HttpProvider(ABC):
         self.pending: PendingState | None = None
         self.options = set() if connection.takes_images is False else {IMAGES}
         self._key = connection.api_key.strip()
+        self._lender: HttpProvider | None = None
         self._loading = threading.Lock()
         self._loaded = False
         self.server, address = host_and_port(connection.base_url)
@@ -148,6 +151,14 @@ class HttpProvider(ABC):
                 with suppress(AuthFailed):  # the call itself reports the error
                     self._client()
                 self._loaded = True
+
+    def sibling(self, *, searches: bool) -> HttpProvider:
+        """A client of the same model with the connections of this one."""
+        connection = replace(self.connection, searches=searches and self.connection.searches)
+        sibling = type(self)(connection)
+        sibling._lender = self._lender or self
+        sibling.options &= self.options
+        return sibling
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
         """The pending state, if API, base URL and model are the same, else None."""

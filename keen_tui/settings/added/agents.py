@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from keen_tui.domain.choices import Mode
+from keen_tui.domain.choices import STRICTEST_FIRST, Mode
 from keen_tui.text.labels import READING_TOOLS, SERVER_TOOLS
 from keen_tui.text.units import counted
 
@@ -49,6 +49,15 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
             return True
         patterns = (each for each in self.tools if each.startswith(SERVER_TOOLS))
         return any(fnmatchcase(tool, pattern) for pattern in patterns)
+
+    def mode_under(self, mode: Mode) -> Mode:
+        """Its permission mode while its parent's is `mode`: the stricter of both."""
+        return mode if self.mode is None else min(self.mode, mode, key=STRICTEST_FIRST.index)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether none of its tools can change anything."""
+        return self.tools is not None and _ONLY_READ.issuperset(self.tools)
 
     @property
     def rights(self) -> str:

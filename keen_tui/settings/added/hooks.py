@@ -46,6 +46,9 @@ HookPoint: TypeAlias = Literal[
 ]
 """The events at which hooks run. The last three are Keen's own."""
 
+POINTS_OF_CALLS: Final[frozenset[HookPoint]] = frozenset(("PreToolUse", "PermissionRequest", "PostToolUse"))
+"""The events at which hooks run in sub-agents, too."""
+
 MOST_SECONDS: Final = 60.0
 """A hook never runs longer."""
 

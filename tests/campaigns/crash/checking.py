@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keen_tui.domain.events import Event, SessionRenamed, ToolFinished, TurnDone, as_record
+from keen_tui.domain.event_records import as_record
+from keen_tui.domain.events import Event, SessionRenamed, ToolFinished, TurnDone
 from keen_tui.domain.messages import CommandFailed, FileChanged, Message
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.rendering import ABANDONED

@@ -22,7 +22,8 @@ from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.bus import EventBus, Subscription
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, as_record, is_stored
+from keen_tui.domain.event_records import as_record
+from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, is_stored
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
 from keen_tui.storage.journal import FileOpener, Journal, open_file

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.domain.events import Event, ToolFinished, TurnStarted, as_record, event_type
+from keen_tui.domain.event_records import as_record, event_type
+from keen_tui.domain.events import AgentEvent, Event, ToolFinished, TurnStarted
 from keen_tui.domain.messages import CommandFailed, FileChanged, ToolResult
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
@@ -33,7 +34,16 @@ def there_and_back(event: Event) -> Event | None:
     return parsed_event(record)
 
 
-@pytest.mark.parametrize("kind", EVENT_TYPES, ids=event_type)
+OWN_TYPES = [kind for kind in EVENT_TYPES if kind is not AgentEvent]
+
+
+def test_an_event_of_a_sub_agent_is_in_the_file_of_the_sub_agent_only() -> None:
+    assert (
+        parsed_event({"type": "agent_event", "turn": 1, "id": "a", "agent": "explore", "event": {}}) is None
+    )
+
+
+@pytest.mark.parametrize("kind", OWN_TYPES, ids=event_type)
 @settings(max_examples=30)
 @given(data=st.data())
 def test_an_event_of_every_type_comes_back_unchanged(kind: type[Event], data: st.DataObject) -> None:

@@ -13,6 +13,7 @@ from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import PanelStyle
+from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import (
     Block,
     EndBlock,
@@ -61,8 +62,13 @@ class ActivityRows(PanelStyle, frozen=True):
             Text.assemble(edge, (cut(line, self.width - 4, glyphs.more), look("soft"))) for line in lines
         ]
         shown_lines += [edge] * (rows - len(lines))
-        facts = GAP.join((counted(block.lines, "line"), size(block.bytes)))
-        keys = [f"{shown('stop')} stops", f"{shown('background')} background"][: 1 + (block.name == "bash")]
+        if block.name == AGENT:
+            keys = [f"{shown('show_row')} shows it", f"{shown('stop')} stops"]
+            facts = counted(block.lines, "call")
+        else:
+            keys = [f"{shown('stop')} stops"]
+            keys += [f"{shown('background')} background"] if block.name == "bash" else []
+            facts = GAP.join((counted(block.lines, "line"), size(block.bytes)))
         lasts = [f"  {GAP.join((facts, *some))}" for some in (keys, keys[-1:], keys[:1])]
         last = next((row for row in lasts if len(row) <= self.width), lasts[-1])
         return (*shown_lines, Text(last, look("dim")))

@@ -22,6 +22,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import GAP
 from keen_tui.text.disguise import revealed
+from keen_tui.text.labels import agent_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -47,6 +48,10 @@ def approval_question(event: ApprovalRequested) -> Question:
 
 
 def _facts(event: ApprovalRequested) -> str:
+    return GAP.join(filter(None, (agent_words(event.agent), _about(event))))
+
+
+def _about(event: ApprovalRequested) -> str:
     match event.display:
         case DiffDisplay() as diff:
             changes = f"+{diff.added} -{diff.removed}"

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from keen_tui.agent.until.progress import after as progress_after
 from keen_tui.domain.display import TodoDisplay
 from keen_tui.domain.events import (
+    AgentEvent,
+    AgentWorked,
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
@@ -67,6 +69,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import Image, SkillUsed
 from keen_tui.domain.recorded import recalled_bytes
+from keen_tui.frontends.tui.state.agent_reducer import agent_at_work, is_of_call
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
     memory_edited,
@@ -171,8 +174,10 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return _with_skill(state, event)
         case ResourcesAttached():
             return _with_resources(state, event)
-        case ContextAdded():
-            return state  # a notice tells of it
+        case AgentEvent():
+            return agent_at_work(state, event)
+        case ContextAdded() | AgentWorked():
+            return state  # a notice tells of what was added, and the result of what a sub-agent did
         case HookRunning():
             return replace(state, hook=event.label)
         case TurnDone() | TurnIncomplete() | TurnError():
@@ -385,8 +390,8 @@ def _with_status(
     blocks: tuple[Block, ...], call_id: str, status: ToolStatus, started_at: float | None = None
 ) -> tuple[Block, ...]:
     def changed(block: Block) -> Block:
-        if isinstance(block, ToolBlock) and block.id == call_id:
-            if started_at is None:
+        if isinstance(block, ToolBlock) and is_of_call(block, call_id):
+            if started_at is None or block.id != call_id:
                 return replace(block, status=status)
             return replace(block, status=status, started_at=started_at, tail="", lines=0, bytes=0)
         return block

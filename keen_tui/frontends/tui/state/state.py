@@ -78,7 +78,8 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
     without the text for the model where it has a display.
 
     `started_at` is on the clock of `apply`, `seconds` the time it took. `contacts` are the hosts that its
-    command reached or was refused.
+    command reached or was refused. For a sub-agent the `tail` has its newest calls, and `lines` is the number
+    of all of them.
     """
 
     turn: int

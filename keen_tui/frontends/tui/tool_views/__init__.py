@@ -6,6 +6,7 @@ The transcript and the approval pane draw with the same functions.
 from __future__ import annotations
 
 from keen_tui.domain.display import (
+    AgentDisplay,
     CommandDisplay,
     DiffDisplay,
     FileDisplay,
@@ -41,6 +42,6 @@ def render_display(
             return draw_todos(display.items, width, styles, glyphs, ground)
         case PageDisplay():
             return draw_page(display, width, styles, ground)
-        case TextDisplay():
+        case TextDisplay() | AgentDisplay():
             return draw_text(display.text, width, styles, ground)
     return draw_text(str(display), width, styles, ground)

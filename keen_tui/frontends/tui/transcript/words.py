@@ -9,6 +9,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from keen_tui.domain.display import (
+    AgentDisplay,
     CommandDisplay,
     DiffDisplay,
     FileDisplay,
@@ -103,7 +104,7 @@ def _tool_texts(block: ToolBlock, context: BlockContext) -> Iterator[str]:
             yield f"{display.more:,} more" if display.more else ""
         case DiffDisplay() as display:
             yield from (f"{row.sign} {row.text}" for hunk in display.hunks for row in hunk)
-        case TextDisplay() as display:
+        case TextDisplay() | AgentDisplay() as display:
             yield display.text
         case PageDisplay() as display:
             yield display.title

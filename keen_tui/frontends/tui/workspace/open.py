@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from keen_tui.frontends.tui.commands.agents import AgentViewer
 from keen_tui.frontends.tui.state.places import FoundPlace, Named, found_places, links_in, named_in
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
@@ -14,8 +15,9 @@ class PlaceOpener:
     """Opens what blocks and rows name. `_opened_of` is the block of which a place or link was opened last,
     `_next` the number of its next."""
 
-    def __init__(self, view: WorkspaceView) -> None:
+    def __init__(self, view: WorkspaceView, agents: AgentViewer) -> None:
         self._view = view
+        self._agents = agents
         self._opened_of: Block | None = None
         self._next = 0
 
@@ -25,7 +27,10 @@ class PlaceOpener:
         return await self._edit(found[0]) if found else why_none(named)
 
     def open_of(self, block: Block) -> None:
-        """Open the first place that the block names; once more, its next one."""
+        """Open the first place that the block names; once more, its next one. A sub-agent's transcript is
+        shown instead."""
+        if self._agents.open_of(block):
+            return
         self._view.work(self._open_next(block), "editor", instead=True)
 
     def open_of_call(self, call_id: str) -> None:

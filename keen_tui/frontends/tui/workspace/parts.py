@@ -6,6 +6,7 @@ from pathlib import Path
 
 from keen_tui.frontends.shared.commands.command import CommandContext
 from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.tui.commands.agents import AgentViewer
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
 from keen_tui.frontends.tui.commands.pages import WorkspacePages
@@ -49,7 +50,8 @@ class Parts:
         self.detail = DetailLevel(view)
         self.find_row = FindRow(view)
         self.copier = CopyCommand(view)
-        self.opener = PlaceOpener(view)
+        self.agents = AgentViewer(view, setup.sub_agents)
+        self.opener = PlaceOpener(view, self.agents)
         self.image_paste = ImagePaste(view)
         search = MessageSearch(view)
         self.drafts = Drafts(view, search)

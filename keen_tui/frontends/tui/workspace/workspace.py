@@ -459,6 +459,8 @@ class WorkspaceScreen(Screen[None]):
 
     @on(Panel.Chosen)
     def _reveal(self, message: Panel.Chosen) -> None:
+        if self.parts.agents.open_of_call(message.call_id):
+            return
         if self.parts.arrangement.overlay_open:
             self.parts.arrangement.toggle_sidebar()
         self.transcript.focus()

@@ -10,6 +10,7 @@ from typing import Final, assert_never
 from rich.segment import Segment
 
 from keen_tui.domain.display import (
+    AgentDisplay,
     ChangedFile,
     CommandDisplay,
     DiffDisplay,
@@ -232,7 +233,7 @@ def _tool_source(block: ToolBlock) -> str:
         case CommandDisplay():
             changed = (f"\n{file.change} {file.path}" for file in display.changed)
             return f"$ {display.command}\n{display.output}".rstrip("\n") + "".join(changed)
-        case FileDisplay() | TextDisplay() | PageDisplay():
+        case FileDisplay() | TextDisplay() | PageDisplay() | AgentDisplay():
             return display.text
         case FileListDisplay():
             return "\n".join(display.lines)
@@ -256,7 +257,7 @@ def _display_rows(block: ToolBlock) -> int:
             return len(display.lines) + 1
         case TodoDisplay():
             return len(display.items)
-        case FileDisplay() | TextDisplay():
+        case FileDisplay() | TextDisplay() | AgentDisplay():
             return display.text.count("\n") + 1
         case PageDisplay():
             return display.text.count("\n") + 3

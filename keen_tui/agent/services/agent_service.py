@@ -1,0 +1,34 @@
+"""The sub-agents of a session, for front ends."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keen_tui.agent.session import Session
+from keen_tui.domain.agents import WatchedAgent
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.storage.sessions import SessionStore
+
+
+class AgentService:
+    """Shows them at work or as they were saved, and stops them."""
+
+    def __init__(self, session: Session, store: SessionStore) -> None:
+        self._session = session
+        self._store = store
+
+    async def watch(self, call_id: str, session_id: str) -> WatchedAgent:
+        """Look at one; `session_id` is that of its session, "" if it isn't known. Raises KeenError."""
+        agent = self._session.agents.find(call_id)
+        if agent and agent.session:
+            return WatchedAgent(agent.events.all, agent.session.bus.subscribe())
+        session_id = agent.session_id if agent else session_id
+        if not session_id:
+            raise SessionRefused("This sub-agent hasn't begun.")
+        path = await asyncio.to_thread(self._store.path_of, session_id)
+        saved = await asyncio.to_thread(self._store.read, path)
+        return WatchedAgent([record.event for record in saved.records], None)  # type: ignore[misc]
+
+    def stop(self, call_id: str) -> None:
+        """Stop one alone. No effect if it doesn't run."""
+        self._session.agents.stop(call_id)

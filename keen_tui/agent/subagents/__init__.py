@@ -1,0 +1,1 @@
+"""Sub-agents: calls that are done in sessions of their own."""

@@ -1,0 +1,101 @@
+"""What the call of a sub-agent comes to: the result that the parent's model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from keen_tui.domain.display import AgentDisplay
+from keen_tui.domain.events import TurnError, TurnIncomplete
+from keen_tui.domain.messages import Fact, Message, ToolResult, ToolStep, TurnMemory
+from keen_tui.memory.policies import policy_of
+from keen_tui.memory.recorder import facts_of, turn_memory
+from keen_tui.memory.rendering import render_assistant
+from keen_tui.text.units import counted, size
+
+if TYPE_CHECKING:
+    from keen_tui.agent.subagents.sub_agent import SubAgent
+
+_NOTHING = TurnMemory()
+
+
+def finished(agent: SubAgent, message: Message, steps: Sequence[ToolStep]) -> ToolResult:
+    """It has finished: the text of its last step, and its TurnMemory. `steps` are those with calls."""
+    memory = replace(message.memory or _NOTHING, skills=())
+    text = policy_of("full-trace").reply(message, steps) or message.text
+    display = _display(agent, text)
+    return ToolResult(
+        text=render_assistant(text, memory),
+        summary=f"{counted(display.calls, 'call')}, {size(display.kept_out)} kept out",
+        display=display,
+        facts=facts_of(memory),
+    )
+
+
+def waiting(name: str, session_id: str) -> ToolResult:
+    """It hasn't begun: what its call comes to if the program dies now."""
+    return ToolResult(
+        text="not run: the turn was interrupted",
+        summary="not run",
+        display=AgentDisplay(agent=name, session=session_id),
+        is_error=True,
+        interrupted=True,
+        ran=False,
+        unfinished=True,
+    )
+
+
+def supposed(agent: SubAgent) -> ToolResult:
+    """It runs: what its call comes to if the program dies now."""
+    return _unfinished(agent, "the program ended", agent.result.facts)
+
+
+def unfinished(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
+    """It was broken off, and a retry goes on with it."""
+    return _unfinished(agent, end.detail, facts_of(replace(end.turn_memory, skills=())), end.text)
+
+
+def stopped(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
+    """The person stopped it alone."""
+    result = failed(agent, "The user stopped it.", end)
+    unknown = isinstance(end, TurnIncomplete) and bool(end.unknown_calls)
+    return replace(result, summary="stopped", interrupted=True, read_only=not unknown)
+
+
+def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = None) -> ToolResult:
+    """It couldn't finish, and a retry wouldn't help: what it has said and done so far."""
+    memory = replace(end.turn_memory, skills=()) if end else _NOTHING
+    said = end.text if end else ""
+    return ToolResult(
+        text=_so_far(f"The sub-agent didn't finish. {why}", said, memory),
+        summary="not finished",
+        display=_display(agent, said),
+        facts=facts_of(memory),
+        is_error=True,
+    )
+
+
+def _unfinished(agent: SubAgent, why: str, facts: tuple[Fact, ...], said: str = "") -> ToolResult:
+    memory = turn_memory(facts)
+    return ToolResult(
+        text=_so_far(f"The sub-agent was broken off before it finished: {why}", said, memory),
+        summary="not finished",
+        display=_display(agent, said),
+        facts=facts,
+        is_error=True,
+        interrupted=True,
+        read_only=True,
+        unfinished=True,
+    )
+
+
+def _so_far(begin: str, said: str, memory: TurnMemory) -> str:
+    so_far = f"{begin}\nIts text so far:\n{said}" if said.strip() else begin
+    return render_assistant(so_far, memory)
+
+
+def _display(agent: SubAgent, text: str) -> AgentDisplay:
+    calls, kept_out = agent.work
+    return AgentDisplay(agent=agent.name, session=agent.session_id, text=text, calls=calls, kept_out=kept_out)

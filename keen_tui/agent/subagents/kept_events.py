@@ -1,0 +1,41 @@
+"""The events of a sub-agent so far, for a person who looks at it while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeGuard
+
+from msgspec.structs import replace
+
+from keen_tui.domain.events import OwnEvent, Passing, ReasoningDelta, TextDelta
+
+
+class KeptEvents:
+    """Keeps what a session file would hold. Neighbouring deltas of a step are one."""
+
+    def __init__(self) -> None:
+        self._events: list[OwnEvent] = []
+
+    @property
+    def all(self) -> tuple[OwnEvent, ...]:
+        """All events, oldest first."""
+        return tuple(self._events)
+
+    def begin(self, past: Iterable[OwnEvent]) -> None:
+        """Begin with these events."""
+        self._events = list(past)
+
+    def note(self, event: OwnEvent) -> None:
+        """Add an event."""
+        last = self._events[-1] if self._events else None
+        if isinstance(last, TextDelta | ReasoningDelta) and _continues(event, last):
+            self._events[-1] = replace(last, text=last.text + event.text)
+        elif not isinstance(event, Passing):
+            self._events.append(event)
+
+
+def _continues(event: OwnEvent, last: TextDelta | ReasoningDelta) -> TypeGuard[TextDelta | ReasoningDelta]:
+    """Whether the event is the next delta of the same step."""
+    if not isinstance(event, TextDelta | ReasoningDelta):
+        return False
+    return (type(event), event.turn, event.step) == (type(last), last.turn, last.step)

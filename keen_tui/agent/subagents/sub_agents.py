@@ -1,0 +1,161 @@
+"""The sub-agents of a session: which run, which wait for a retry, and whose question is open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Protocol
+
+from keen_tui.agent.subagents.agent_result import waiting
+from keen_tui.agent.subagents.sub_agent import SubAgent, inner_id
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.display import AgentDisplay
+from keen_tui.domain.errors import STOPPED
+from keen_tui.domain.events import Event
+from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.tools.base import AgentOrder
+from keen_tui.tools.builtin.task import TASK
+
+if TYPE_CHECKING:
+    from keen_tui.agent.session import Session
+    from keen_tui.agent.turn.turn_setup import TurnSetup
+    from keen_tui.settings.added.agents import AgentDefinition
+
+StartSession = Callable[["AgentDefinition", Callable[[Event], None]], "Session"]
+"""Makes the session of a sub-agent, which tells each of its events. Raises KeenError."""
+
+
+class AgentFiles(Protocol):
+    """Saves the sessions of sub-agents."""
+
+    def new_id(self) -> str:
+        """The id of a new session."""
+
+    async def open(self, session: Session, session_id: str) -> None:
+        """Save the session from now on. If it was saved before, it goes on from there. Raises KeenError."""
+
+    async def close(self, session_id: str) -> None:
+        """Finish the file of that session."""
+
+
+def _ignore(event: Event) -> None:
+    """Nobody listens."""
+
+
+class SubAgents:
+    """The sub-agents of a session.
+
+    Args:
+        start: makes their sessions; None: there are no sub-agents.
+        at_once: how many run at once; others wait.
+
+    `files` saves their sessions; None: nobody does.
+    """
+
+    def __init__(self, start: StartSession | None = None, *, at_once: int = 4) -> None:
+        self.publish: Callable[[Event], None] = _ignore
+        self.pass_on: Callable[[Event], None] = _ignore
+        self.why_stopped: Callable[[], str] = lambda: STOPPED
+        self.files: AgentFiles | None = None
+        self._start = start
+        self._slots = asyncio.Semaphore(at_once)
+        self._agents: dict[str, SubAgent] = {}
+        self._ids: dict[str, str] = {}
+
+    def serve(
+        self,
+        publish: Callable[[Event], None],
+        pass_on: Callable[[Event], None],
+        why_stopped: Callable[[], str],
+    ) -> None:
+        """The session that they belong to: `publish` publishes an event there, `pass_on` only on its bus;
+        `why_stopped` says in a sentence who interrupted its turn."""
+        self.publish, self.pass_on, self.why_stopped = publish, pass_on, why_stopped
+
+    @property
+    def all(self) -> tuple[SubAgent, ...]:
+        """Those of the turn that runs or waits for a retry, oldest first."""
+        return tuple(self._agents.values())
+
+    def agent(self, turn: int, call: ToolCall, order: AgentOrder, earlier: ToolResult) -> SubAgent:
+        """The sub-agent of a call: the one that an earlier attempt began, or a new one. `earlier` is the
+        result of the call so far."""
+        agent = self._agents.get(call.id)
+        if agent is None:
+            if isinstance(earlier.display, AgentDisplay):
+                self._ids[call.id] = earlier.display.session
+            agent = SubAgent(self, turn, call, order, self._session_id(call), earlier)
+            self._agents[call.id] = agent
+        return agent
+
+    def supposed(self, call: ToolCall) -> ToolResult | None:
+        """The result that a call has if the program dies now; None if it isn't one for a sub-agent."""
+        if call.name != TASK:
+            return None
+        agent = self._agents.get(call.id)
+        return agent.result if agent else waiting(str(call.arguments.get("agent")), self._session_id(call))
+
+    async def run(self, agent: SubAgent) -> None:
+        """Run it when its turn comes, and put its session away once it has finished."""
+        async with self._slots:
+            await agent.run()
+        if not agent.result.unfinished:
+            await asyncio.shield(self._put_away(agent))
+
+    async def open(self, agent: SubAgent) -> Session:
+        """The session of a sub-agent, as it was saved or new. Raises KeenError."""
+        assert self._start
+        session = self._start(agent.order.agent, agent.hear)
+        if self.files:
+            await self.files.open(session, agent.session_id)
+        return session
+
+    def find(self, call_id: str) -> SubAgent | None:
+        """The sub-agent of that call, if it belongs to the turn that runs or waits for a retry."""
+        return self._agents.get(call_id)
+
+    def stop(self, call_id: str) -> None:
+        """Stop the sub-agent of that call alone. No effect if it doesn't run."""
+        if agent := self._agents.get(call_id):
+            agent.stop()
+
+    def hurry(self) -> bool:
+        """End the waits of those that wait before they try a request again. False if none does."""
+        waits = [agent.session.state.open.setup.retry_wait for agent in self.all if agent.session]
+        ended = [wait.end() for wait in waits]
+        return any(ended)
+
+    def asking(self, call_id: str) -> tuple[TurnSetup, str] | None:
+        """The setup of the sub-agent whose call has this id here, and its id there; None if none has it."""
+        for agent in self._agents.values():
+            inner = inner_id(agent.call, call_id)
+            if agent.session and inner:
+                return agent.session.state.open.setup, inner
+        return None
+
+    def follow(self, mode: Mode) -> None:
+        """The permission mode of the session has changed: none of them may do more."""
+        for agent in self._agents.values():
+            if agent.session:
+                agent.session.set_mode(agent.order.agent.mode_under(mode))
+
+    def dismiss(self) -> Coroutine[None, None, None]:
+        """Forget them all; awaited, their sessions are closed."""
+        agents, self._agents, self._ids = self._agents, {}, {}
+        return self._close(tuple(agents.values()))
+
+    async def _close(self, agents: tuple[SubAgent, ...]) -> None:
+        for agent in agents:
+            await self._put_away(agent)
+
+    async def _put_away(self, agent: SubAgent) -> None:
+        session, agent.session = agent.session, None
+        if session:
+            await session.close()
+            if self.files:
+                await self.files.close(agent.session_id)
+
+    def _session_id(self, call: ToolCall) -> str:
+        if call.id not in self._ids:
+            self._ids[call.id] = self.files.new_id() if self.files else ""
+        return self._ids[call.id]

@@ -1,0 +1,125 @@
+"""The transcript of a sub-agent, live while it works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from keen_tui.domain.agents import WatchedAgent
+from keen_tui.frontends.shared.agents_port import AgentsPort
+from keen_tui.frontends.tui.keys.keymap import same_key, shown
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.transcript.widget import Transcript
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
+
+_EDGE = 2
+
+
+class _Title(RowWidget):
+    """What the sub-agent does, and how far it is."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, target: str) -> None:
+        super().__init__(styles, glyphs, id="agent-title")
+        self._target = clean(target)
+        self.state = UiState()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        calls = sum(row.calls for row in self.state.turns)
+        how = "works" if self.state.turn_running else "has ended"
+        left = Text.assemble(("Sub-agent ", self.look("dim")), (self._target, self.look("text", bold=True)))
+        right = Text(f"{counted(calls, 'call')}, {how}", self.look("dim"))
+        return [indented(spread(left, right, max(width - 2 * _EDGE, 1), self.glyphs.more), _EDGE)]
+
+
+class _Keys(RowWidget):
+    """The keys of the page."""
+
+    runs = False
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        arrows = f"{self.glyphs.up}{self.glyphs.down}"
+        stops = (self.key_hint(shown("page_stop"), "stop it alone"),) if self.runs else ()
+        hints = self.fact(self.key_hint("esc", "back"), *stops, self.key_hint(arrows, "scroll"))
+        return [indented(cut_row(hints, max(width - 2 * _EDGE, 1), self.glyphs.more), _EDGE)]
+
+
+class AgentScreen(Screen[None]):
+    """Covers the workspace until esc. The sub-agent goes on.
+
+    Args:
+        port: knows the sub-agents.
+        call_id: the call that began it; `target` says in words what it does.
+        watched: its events.
+    """
+
+    AUTO_FOCUS = "#agent-transcript"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", show=False),
+        same_key("page_stop", "stop"),
+    ]
+
+    def __init__(
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        port: AgentsPort,
+        call_id: str,
+        target: str,
+        watched: WatchedAgent,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self._title = _Title(styles, glyphs, target)
+        self._transcript = Transcript(styles, glyphs, id="agent-transcript", clock=clock)
+        self._transcript.document.has_ways_on = False
+        self._keys = _Keys(styles, glyphs, id="agent-keys")
+        self._port = port
+        self._call_id = call_id
+        self._watched = watched
+        self._clock = clock
+        self._state = UiState()
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self._transcript
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Show what there is, and follow what comes."""
+        self._show(apply_all(self._state, self._watched.events, self._clock()))
+        if self._watched.reader:
+            self.run_worker(self._follow(), exclusive=True)
+            self.set_interval(1.0, self._transcript.tick)
+
+    def on_unmount(self) -> None:
+        """Stop reading."""
+        if self._watched.reader:
+            self._watched.reader.close()
+
+    def action_stop(self) -> None:
+        """Stop the sub-agent alone."""
+        self._port.stop(self._call_id)
+
+    async def _follow(self) -> None:
+        assert self._watched.reader
+        async for batch in self._watched.reader:
+            self._show(apply_all(self._state, batch, self._clock()))
+
+    def _show(self, state: UiState) -> None:
+        self._state = self._title.state = state
+        self._keys.runs = state.turn_running
+        self._transcript.show(state.past, state.live)
+        self._title.changed()
+        self._keys.changed()

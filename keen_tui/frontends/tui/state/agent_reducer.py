@@ -1,0 +1,44 @@
+"""What sub-agents do, as the screen shows it below the call that began each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from keen_tui.domain.events import AgentEvent, RetryScheduled, ToolStarted
+from keen_tui.frontends.tui.state.state import Block, ToolBlock, UiState
+from keen_tui.text.labels import SHORT_REASONS, tool_label
+from keen_tui.text.sanitize import clean
+
+_CALLS_KEPT: Final = 8
+"""The newest calls of a sub-agent that the screen keeps."""
+
+AGENT: Final = "task"
+"""The name of a call that a sub-agent does."""
+
+
+def agent_at_work(state: UiState, event: AgentEvent) -> UiState:
+    """The state after an event of a sub-agent."""
+    match event.event:
+        case ToolStarted() as call:
+            line, calls = f"{tool_label(call.name)} {call.target}", 1
+        case RetryScheduled() as retry:
+            line, calls = f"{SHORT_REASONS[retry.reason]}, trying again in {retry.delay:.0f} s", 0
+        case _:
+            return state
+    return replace(state, live=tuple(_with_line(block, event.id, line, calls) for block in state.live))
+
+
+def is_of_call(block: Block, call_id: str) -> bool:
+    """Whether the block is that call, or the one that began the sub-agent whose call it is."""
+    return isinstance(block, ToolBlock) and (
+        block.id == call_id or (block.name == AGENT and call_id.startswith(f"{block.id}/"))
+    )
+
+
+def _with_line(block: Block, call_id: str, line: str, calls: int) -> Block:
+    if not isinstance(block, ToolBlock) or block.id != call_id or block.result is not None:
+        return block
+    lines = [*block.tail.splitlines(), clean(line)][-_CALLS_KEPT:]
+    return replace(block, tail="\n".join(lines), lines=block.lines + calls)

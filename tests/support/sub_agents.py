@@ -1,0 +1,103 @@
+"""A saved session with sub-agents, built as the program builds it, and scripts for each of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say
+from keen_tui.demo.wires import seen
+from keen_tui.domain.choices import Api, Mode
+from keen_tui.domain.models import ModelInfo
+from keen_tui.settings.added.additions import Additions
+from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
+from keen_tui.settings.schema import Settings
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.system.paths import data_folder
+from keen_tui.wiring import build_saved_session
+from tests.support.agent import EventLog, Script, provider_for
+from tests.support.saving import SavedBench
+
+WRITER = AgentDefinition(name="writer", description="Writes.", instructions="You write.", source="test")
+
+
+def task(prompt: str, agent: str = "explore", id: str | None = None) -> Call:
+    """A call of the tool `task`."""
+    return Call("task", {"agent": agent, "prompt": prompt}, id=id)
+
+
+def said(text: str) -> Reply:
+    """A last reply."""
+    return Reply([Say(text)])
+
+
+class ByTask:
+    """Answers each conversation from a script of its own: they are told apart by their first message. `sent`
+    are the requests of each."""
+
+    def __init__(self, scripts: Mapping[str, Sequence[Answer]]) -> None:
+        self.sent: dict[str, list[RecordedRequest]] = {}
+        self._scripts = scripts
+        self._next: Counter[str] = Counter()
+
+    def __call__(self, request: RecordedRequest) -> Answer:
+        first = next(message.text for message in seen(request) if message.role == "user")
+        key = next(name for name in self._scripts if first.startswith(name))
+        self.sent.setdefault(key, []).append(request)
+        place = self._next[key]
+        self._next[key] += 1
+        return self._scripts[key][place]
+
+
+@asynccontextmanager
+async def with_agents(
+    folder: Path,
+    server: ModelServer,
+    api: Api,
+    environ: Mapping[str, str],
+    *,
+    opening: str = "",
+    mode: Mode = "auto",
+    durable: bool = False,
+    attended: bool = True,
+    attempts: int = 1,
+    agents: Sequence[AgentDefinition] = (*BUILT_IN, WRITER),
+    info: ModelInfo | None = None,
+    **settings: Any,
+) -> AsyncIterator[SavedBench]:
+    """A running program with sub-agents; `opening` is the id of a session to go on with."""
+    workspace = folder / "work"
+    workspace.mkdir(exist_ok=True)
+    store = SessionStore(data_folder(environ))
+    provider = provider_for(server, api)
+    session, history, changes = build_saved_session(
+        Settings(mode=mode, pending_durable=durable, retry_attempts=attempts, sandbox=False, **settings),
+        workspace,
+        provider,
+        info,
+        store,
+        environ,
+        attended=attended,
+        additions=Additions(agents=tuple(agents)),
+    )
+    log = EventLog(session.bus.subscribe())
+    await history.begin()
+    try:
+        if opening:
+            await history.open(opening)
+        await log.caught_up()
+        yield SavedBench(session, log, server, provider, history, changes, store)
+    finally:
+        await session.close()
+        await history.close()
+
+
+def server_of(scripts: Mapping[str, Sequence[Answer]]) -> tuple[ModelServer, ByTask]:
+    """A server with a script for each conversation."""
+    answers: ByTask = ByTask(scripts)
+    script: Script = answers
+    return ModelServer(script), answers
