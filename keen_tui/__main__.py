@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings", "mcp", "trust")
+_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings", "mcp", "trust", "worktrees")
 """Commands that print and end."""
 
 

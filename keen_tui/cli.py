@@ -100,6 +100,11 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.subcommands import sessions
 
         return sessions.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+    if command == "worktrees":
+        from keen_tui.subcommands import worktrees
+
+        here = None if "all" in given else Path.cwd()
+        return worktrees.run(given["words"][1:], here, os.environ, sys.stdin, sys.stdout)
     if command == "usage":
         from keen_tui.subcommands import sessions
 
@@ -192,6 +197,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             additions=additions,
             chooser=chooser,
         )
+        here = history.neighbours.enter() if history.neighbours else ()
         servers = session.state.open.setup.toolbox.servers
         commands = SlashCommands(
             additions.commands,
@@ -209,6 +215,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
         output = given.get("output", "text")
         notices = (
             *given.get("entered", ()),
+            *here,
             *filter(None, (problem, asked.notice, *additions.problems)),
             *left,
         )

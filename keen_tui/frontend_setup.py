@@ -72,6 +72,8 @@ def live(
         additions=additions,
         chooser=chooser,
     )
+    here = history.neighbours.enter() if history.neighbours else ()
+    said = (problem, broad_folder(Path.cwd()), *given.get("entered", ()), *here, *additions.problems)
     return FrontEndSetup(
         session=session,
         controls=session,
@@ -85,9 +87,7 @@ def live(
         prompts=build_prompt_history(session.workspace, environ),
         opening=opening,
         offers=Offers(data_folder(environ) / "offers.json"),
-        problems=tuple(
-            filter(None, (problem, broad_folder(Path.cwd()), *given.get("entered", ()), *additions.problems))
-        ),
+        problems=tuple(filter(None, said)),
         commands=additions.commands,
         skills=additions.skills,
         agents=additions.agents,
@@ -105,7 +105,7 @@ def _tree_service(workspace: Path, environ: Mapping[str, str]) -> TreeService | 
     from keen_tui.tools.git.work_trees import WorkTrees  # noqa: PLC0415
 
     tree = WorkTrees(environ).at(workspace)
-    return TreeService(tree) if tree else None
+    return TreeService(tree, environ) if tree else None
 
 
 def _server_service(session: Session, environ: Mapping[str, str]) -> ServerService | None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
+from keen_tui.agent.services.neighbours import Neighbours
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
@@ -34,6 +35,7 @@ from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.executables import find_program
 from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
+from keen_tui.system.presence import Presence
 from keen_tui.system.work_tree_records import linked_git, project_folder
 from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
@@ -232,5 +234,6 @@ def build_saved_session(
         keeps_pending=settings.pending_durable,
         titles=settings.titles if attended else "off",
         indexes=attended,
+        neighbours=Neighbours(session, Presence(environ, workspace), store.checkpoints_of),
     )
     return session, manager, ChangeService(session, backup)

@@ -19,6 +19,7 @@ SUBJECTS = {
     "usage": "no arguments",
     "settings": "no arguments",
     "trust": "no arguments",
+    "worktrees": "remove and a name, or no arguments",
     "export": "one session id",
     "replay": "one file",
     "eval": "folders or names of tasks",
@@ -165,7 +166,7 @@ _SAVED = (
     ),
     LineFlag(("-r", "--resume"), "continue that session; the beginning of its id is enough", "ID"),
     LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
-    LineFlag(("--all",), "with sessions: list those of all folders", options=_SWITCH),
+    LineFlag(("--all",), "with sessions or worktrees: list those of all folders", options=_SWITCH),
     LineFlag(
         ("--days",),
         "with usage: how many days, today included (default 30)",
@@ -243,7 +244,7 @@ MOST_DAYS = 36_500
 """The most days that usage can be asked for."""
 
 BELONGS: Mapping[str, tuple[str, ...]] = {
-    "all": ("sessions",),
+    "all": ("sessions", "worktrees"),
     "days": ("usage",),
     "json": ("usage", "eval"),
     "format": ("export",),
@@ -294,7 +295,9 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
     if command == "mcp":
         raise ConfigError("mcp comes first: keen-tui mcp list. See keen-tui mcp --help.")
-    if command not in ("", "eval") and len(given["words"]) - 1 != (SUBJECTS[command] != "no arguments"):
+    if command not in ("", "eval", "worktrees") and len(given["words"]) - 1 != (
+        SUBJECTS[command] != "no arguments"
+    ):
         raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")
     for flag, owners in BELONGS.items():
         if flag in given and command not in owners:

@@ -39,6 +39,7 @@ Commands
   keen-tui replay FILE [--speed 4]    play a session on the screen
   keen-tui settings                   write a file that explains all settings
   keen-tui trust                      answer again whether a project is trusted
+  keen-tui worktrees [remove NAME]    list the work trees here, or remove one
   keen-tui mcp list                   list the MCP servers and how they are
   keen-tui mcp --help                 add, remove and sign in to MCP servers
 

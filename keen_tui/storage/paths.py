@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import secrets
@@ -15,7 +14,6 @@ from keen_tui.domain.errors import StorageFailed
 PRIVATE_FILE = 0o600
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_NO_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def new_session_id(now: str) -> str:
@@ -26,14 +24,6 @@ def new_session_id(now: str) -> str:
 def is_session_id(text: str) -> bool:
     """Whether the text can be the id of a session, and so a part of a file name."""
     return bool(_SESSION_ID.fullmatch(text))
-
-
-def workspace_folder(root: Path, workspace: Path) -> Path:
-    """The folder of a workspace's sessions: its name, for people, and a hash of its path, to be unique."""
-    real = os.path.realpath(workspace)
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
-    slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
-    return root / f"{slug}-{digest}"
 
 
 def beginning_file(path: Path) -> Path:

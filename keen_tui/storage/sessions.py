@@ -29,12 +29,11 @@ from keen_tui.storage.paths import (
     is_session_id,
     new_session_id,
     private_opener,
-    workspace_folder,
 )
 from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, read_session
 from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.retention import forget_old, is_due
-from keen_tui.system.folders import make_private
+from keen_tui.system.folders import make_private, workspace_folder
 from keen_tui.system.paths import QUARANTINE
 from keen_tui.text.units import first_line
 

@@ -6,11 +6,14 @@ refused, instead of leading out of the workspace.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_NO_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
 _STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -58,3 +61,12 @@ def make_private(path: Path) -> None:
     for folder in reversed([path, *path.parents]):
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def workspace_folder(root: Path, workspace: Path) -> Path:
+    """The folder in `root` for what belongs to a workspace: its name, for people, and a hash of its path, to
+    be unique."""
+    real = os.path.realpath(workspace)
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
+    slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
+    return root / f"{slug}-{digest}"

@@ -6,7 +6,6 @@ says of a repository can be believed, unlike the file `.git` in a work tree.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from keen_tui.system.atomic_write import put_file
-from keen_tui.system.folders import make_private
+from keen_tui.system.folders import make_private, workspace_folder
 from keen_tui.system.paths import data_folder
 from keen_tui.system.safe_read import content_of
 
@@ -27,7 +26,6 @@ FOLDER: Final = "worktrees"
 _RECORDS: Final = ".records"
 _MOST_BYTES: Final = 100_000
 _OF_PROJECT: Final = re.compile(r"(.+)-[0-9a-f]{12}")
-_NO_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class WorkTreeRecord(Struct, frozen=True, kw_only=True):
@@ -49,11 +47,8 @@ class WorkTreeRecord(Struct, frozen=True, kw_only=True):
 
 
 def trees_folder(data: Path, project: Path) -> Path:
-    """The folder of a project's work trees: the project's name, for people, and a hash of its path."""
-    real = os.path.realpath(project)
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
-    slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
-    return Path(os.path.realpath(data), FOLDER, f"{slug}-{digest}")
+    """The folder of a project's work trees."""
+    return workspace_folder(Path(os.path.realpath(data), FOLDER), project)
 
 
 def tree_label(folder: Path) -> str:

@@ -34,6 +34,7 @@ from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
 from keen_tui.tools.builtin.web_fetch import WebFetch, page_fetcher
 from keen_tui.tools.builtin.write_file import WriteFile
 from keen_tui.tools.earlier import EarlierTurns
+from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -66,7 +67,7 @@ class Toolbox:
     files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
     commands change; None: nobody does. `skills` are those that can be used, None if there are none. `servers`
     are the MCP servers, None without any: their tools come and go. `tasks` are the commands in the
-    background.
+    background. `known` is what the model knows of files.
     """
 
     def __init__(
@@ -82,7 +83,9 @@ class Toolbox:
         skills: SkillShelf | None = None,
         servers: SessionServers | None = None,
         tasks: BackgroundTasks | None = None,
+        known: KnownFiles | None = None,
     ) -> None:
+        self.known = known or KnownFiles()
         self.watch = watch
         self.tasks = tasks or BackgroundTasks()
         self.skills = skills
@@ -284,6 +287,7 @@ def build_toolbox(
         shelf,
         _built_servers(servers, workspace, sandbox, auth) if servers else None,
         tasks,
+        workspace.known,
     )
 
 

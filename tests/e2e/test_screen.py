@@ -30,27 +30,20 @@ def program(
     rows: int = 40,
     settings: str = "retry_attempts = 1",
     controls: bool = False,
+    command: Sequence[str] = (),
 ) -> Iterator[tuple[TerminalProgram, ModelServer]]:
-    """The workspace in `folder`/work, in the terminal."""
+    """The workspace in `folder`/work, in the terminal; or a `command` that prints and ends."""
     work, home = folder / "work", folder / "home"
     work.mkdir(exist_ok=True)
     home.mkdir(exist_ok=True)
     (home / "settings.toml").write_text(settings)
     server = ModelServer(script)
     with serving(server):
-        command = (
-            sys.executable,
-            "-P",
-            "-m",
-            "keen_tui",
-            "--base-url",
-            server.base_url,
-            "--model",
-            "scripted",
-        )
+        model = () if command else ("--base-url", server.base_url, "--model", "scripted")
+        argv = (sys.executable, "-P", "-m", "keen_tui", *command, *model)
         environ = {"KEEN_HOME": str(home), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
         with TerminalProgram(
-            (*command, *flags), columns=columns, rows=rows, folder=work, environ=environ, controls=controls
+            (*argv, *flags), columns=columns, rows=rows, folder=work, environ=environ, controls=controls
         ) as running:
             yield running, server
 

@@ -13,6 +13,7 @@ import pytest
 
 from keen_tui.demo.script import Answer, Call, Reply, Say
 from keen_tui.system.work_tree_records import trees_folder
+from keen_tui.tools.git.work_trees import WorkTrees
 from tests.e2e.test_plain_mode import answer, ready, say
 from tests.e2e.test_screen import CTRL_C, CTRL_D, PROMPT_SIGN, program
 from tests.support.git_repository import commit, git, repository
@@ -216,3 +217,51 @@ def test_what_was_killed_is_still_there(tmp_path: Path) -> None:
     assert (tree_of(tmp_path) / "new.txt").exists()
     with program(tmp_path, [], "--worktree", "fix") as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN, "keen/fix", "This is the work tree fix")
+
+
+async def test_work_trees_are_listed_with_what_they_hold_and_removed_on_request(tmp_path: Path) -> None:
+    keen = Program(tmp_path)
+    repository(keen.workspace)
+    assert "No work trees here" in (await keen.run("worktrees")).out
+    for name in ("fix", "other"):
+        assert (await keen.ask([DONE], "--worktree", name, "-p", f"about {name}")).code == 0
+    commit(tree_of(tmp_path), "b.txt", "b\n", "second")
+    (tree_of(tmp_path) / "a.txt").write_text("two\n")
+    listed = (await keen.run("worktrees")).out
+    has = "1 file with uncommitted changes and 1 commit that no other branch has, 1 ahead of main"
+    assert f"fix   keen/fix   {has}\n    about fix, 1 turn" in listed
+    assert "other   keen/other   no changes\n    about other, 1 turn" in listed
+    assert str(tree_of(tmp_path)) in listed
+    assert f"{keen.workspace}" in (await keen.run("worktrees", "--all")).out
+    kept = await keen.run("worktrees", "remove", "fix")
+    assert kept.code == 2
+    assert "fix has 1 file with uncommitted changes" in kept.err
+    assert "nobody can answer here" in kept.err
+    assert tree_of(tmp_path).is_dir()
+    removed = await keen.run("worktrees", "remove", "other")
+    assert (removed.code, removed.out) == (0, "Removed the work tree other and its branch keen/other.\n")
+    assert (await keen.run("worktrees", "remove", "other")).code == 2
+    assert (await keen.run("worktrees", "remove")).code == 2
+    assert "keen/other" not in (await keen.run("worktrees")).out
+
+
+@pytest.mark.parametrize(("typed", "stays"), [("\r", True), ("n\r", True), ("y\r", False)])
+def test_one_with_changes_is_removed_by_a_yes_only(tmp_path: Path, typed: str, stays: bool) -> None:
+    repository(tmp_path / "work")
+    WorkTrees({**os.environ, "KEEN_HOME": str(tmp_path / "home")}).begin(tmp_path / "work", "fix")
+    (tree_of(tmp_path) / "new.txt").write_text("new\n")
+    with program(tmp_path, [], command=("worktrees", "remove", "fix")) as (terminal, _):
+        terminal.wait_for("Remove it with that? [y/N]")
+        terminal.type(typed)
+        is_over(terminal, "It stays." if stays else "Removed the work tree fix")
+    assert tree_of(tmp_path).exists() is stays
+
+
+def test_one_in_which_a_program_works_is_not_removed(tmp_path: Path) -> None:
+    repository(tmp_path / "work")
+    with program(tmp_path, [], "--worktree", "fix") as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN, "keen/fix")
+        with program(tmp_path, [], command=("worktrees", "remove", "fix")) as (other, _):
+            other.wait_for(f"Keen works there (process {terminal.pid})")
+            assert other.wait_for_exit() == 2
+    assert tree_of(tmp_path).is_dir()

@@ -20,8 +20,8 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.storage.journal import FileOpener, open_file
-from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.sessions import SessionStore
+from keen_tui.system.folders import workspace_folder
 from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import ONE_ATTEMPT, Bench, EventLog, Script, provider_for

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from keen_tui.agent.services.agent_files import SavedAgents
+from keen_tui.agent.services.neighbours import Neighbours
 from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_loading import Opening, is_long, preview, read_for_opening
 from keen_tui.agent.services.session_writer import SessionWriter
@@ -39,6 +40,7 @@ class SessionManager:
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
         titles: which models are asked for the title of a session.
         opener: opens session files to be written; tests hand in one that breaks.
+        neighbours: the other programs in this folder; None where they don't matter.
         indexes: whether to build, behind the start, what makes lists and searches of many sessions fast.
     """
 
@@ -52,7 +54,9 @@ class SessionManager:
         titles: Titles = "off",
         opener: FileOpener = open_file,
         indexes: bool = False,
+        neighbours: Neighbours | None = None,
     ) -> None:
+        self.neighbours = neighbours
         self._session = session
         self._store = store
         self._backup = backup
@@ -94,6 +98,8 @@ class SessionManager:
 
     async def begin(self) -> None:
         """Begin with an empty session, whose file is made with its first message."""
+        if self.neighbours:
+            self.neighbours.start()
         if self._titles != "off":
             self._titler = Titler(self._session, self._titles, self.rename)
         await self.new()
@@ -190,6 +196,8 @@ class SessionManager:
         """After the session was closed: wait until everything is on the disk. Gives a sentence about what
         could not be saved, "" when all is."""
         self._upkeep.stop_indexing()
+        if self.neighbours:
+            await self.neighbours.close()
         if self._titler:
             await self._titler.close()
         problem = await _put_away(self._scribe) if self._scribe else ""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from keen_tui.domain.errors import WorkTreeFailed
 from keen_tui.domain.reports import Changes, TreeReport
+from keen_tui.system.presence import present_in
 from keen_tui.tools.git.linked_tree import LinkedTree
 
 
 class TreeService:
     """Shows what the work tree holds, merges it, and removes it at the end."""
 
-    def __init__(self, tree: LinkedTree) -> None:
+    def __init__(self, tree: LinkedTree, environ: Mapping[str, str]) -> None:
         self._tree = tree
+        self._environ = environ
         self._removes = self._with_changes = False
 
     @property
@@ -66,6 +69,8 @@ class TreeService:
         if it stays. Never raises."""
         if not self._removes:
             return ""
+        if present_in(self._environ, self._tree.path):
+            return f"The work tree {self.name} was not removed, since another Keen works there."
         try:
             return await asyncio.to_thread(self._tree.remove, with_changes=self._with_changes)
         except WorkTreeFailed as error:

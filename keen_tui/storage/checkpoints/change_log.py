@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, to_builtins
 
@@ -16,6 +16,9 @@ from keen_tui.domain.errors import StorageFailed
 from keen_tui.system.folders import make_private
 
 log = logging.getLogger(__name__)
+
+LOG: Final = "changes.jsonl"
+"""Name of the file in the folder of a session's checkpoints."""
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -73,6 +76,17 @@ _KINDS: dict[str, type[ChangeLogEntry]] = {
     "undone": Undone,
     "given-up": GivenUp,
 }
+
+
+def turn_that_wrote(file: Path, path: Path, after: str | None) -> int | None:
+    """The newest turn of another session that gave a file the content with this hash (None: removed it), by
+    the log of that session; None if there is none. Blocks, never raises."""
+    try:
+        entries = ChangeLog(file).entries
+    except StorageFailed:
+        return None
+    changes = (entry for entry in reversed(entries) if isinstance(entry, Change) and entry.path == str(path))
+    return next((change.turn for change in changes if change.after == after), None)
 
 
 class ChangeLog:

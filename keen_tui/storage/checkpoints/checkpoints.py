@@ -19,6 +19,7 @@ from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.file_changes import FileChange, Version
 from keen_tui.storage.checkpoints.blobs import Blobs, hash_of
 from keen_tui.storage.checkpoints.change_log import (
+    LOG,
     Change,
     ChangeLog,
     ChangeLogEntry,
@@ -42,7 +43,6 @@ UNKNOWN = "unknown:"
 """Begins the name of a content that nobody kept."""
 
 _LARGEST_READ = 50_000_000
-_LOG = "changes.jsonl"
 _CONTENTS = "contents"
 
 
@@ -79,7 +79,7 @@ class Checkpoints:
         self._largest_file = largest_file
         self._most_bytes = most_bytes
         self._blobs = Blobs(folder / _CONTENTS)
-        self._log = ChangeLog(folder / _LOG)
+        self._log = ChangeLog(folder / LOG)
         self._lock = threading.RLock()
 
     def keep(
@@ -151,7 +151,7 @@ class Checkpoints:
             ]
             try:
                 self._blobs.copy_to(folder / _CONTENTS, hashes(made_changes(entries)))
-                ChangeLog(folder / _LOG).add(*entries)
+                ChangeLog(folder / LOG).add(*entries)
             except OSError as error:
                 raise StorageFailed(f"The saved files can't be copied: {_reason(error)}.") from error
 
@@ -165,7 +165,7 @@ class Checkpoints:
             except OSError as error:
                 raise StorageFailed(f"The saved files can't be removed: {_reason(error)}.") from error
             self._blobs = Blobs(self._folder / _CONTENTS)
-            self._log = ChangeLog(self._folder / _LOG)
+            self._log = ChangeLog(self._folder / LOG)
 
     def _take_back(self, turn: int, file: KeptFile) -> bool:
         """Restore one file; whether there was anything to do. Raises OSError, or StorageFailed if its content

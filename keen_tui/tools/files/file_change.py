@@ -54,9 +54,10 @@ def require_known(workspace: Workspace, place: ResolvedPath, content: bytes | No
         ToolFailure: somebody else has changed or removed the file.
     """
     if workspace.known.is_stale(place.path, content):
+        by = workspace.known.author(place.path, content) or "the user, a formatter or a command"
         raise ToolFailure(
             f"{place.name} was {'removed' if content is None else 'changed on disk'} since it was read "
-            "(by the user, a formatter or a command). Read it again, then make the change."
+            f"(by {by}). Read it again, then make the change."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -13,10 +14,19 @@ def digest(content: bytes | None) -> bytes | None:
     return None if content is None else hashlib.sha256(content).digest()
 
 
+def _nobody(path: Path, content: bytes | None) -> str:
+    return ""
+
+
 class KnownFiles:
-    """Notices by content, not by time stamps, whether somebody else changed a file meanwhile."""
+    """Notices by content, not by time stamps, whether somebody else changed a file meanwhile.
+
+    `author` says who wrote that content to the file, as the end of "changed by"; "" if that isn't known. It
+    is called in a thread.
+    """
 
     def __init__(self) -> None:
+        self.author: Callable[[Path, bytes | None], str] = _nobody
         self._shown: dict[Path, bytes] = {}
         self._changing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 

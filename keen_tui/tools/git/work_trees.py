@@ -71,8 +71,7 @@ class WorkTrees:
         """
         if name:
             require_name(name)
-        inside = tree_at(folder, self._environ)
-        project = self._project(Path(inside[1].project) if inside else folder)
+        project = self.project_of(folder)
         trees = trees_folder(self._data, project)
         _make_folder(trees)
         with _alone(trees):
@@ -81,6 +80,12 @@ class WorkTrees:
             if record and record.git and tree.is_dir():
                 return Begun(tree=self._require_whole(tree, record), is_new=False)
             return self._again(tree, record, project) if record else self._made(tree, project)
+
+    def project_of(self, folder: Path) -> Path:
+        """The top of the work tree around the folder; in a work tree of Keen's, that of its project. Raises
+        ConfigError: there is none."""
+        inside = tree_at(folder, self._environ)
+        return self._project(Path(inside[1].project) if inside else folder)
 
     def all(self, project: Path | None = None) -> tuple[LinkedTree, ...]:
         """All work trees, or those of the project with that top folder."""

@@ -27,6 +27,16 @@ class Hints:
         self._folders: dict[int, str] = {}
         self._is_complete = sys.platform == "linux" and self._begin()
 
+    @property
+    def descriptor(self) -> int | None:
+        """Can be read once something was touched; None if nothing is watched."""
+        return self._descriptor if self._is_complete else None
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        if self._is_complete:
+            self._give_up()
+
     def watch(self, folder: str, name: str) -> None:
         """Watch the files of a folder from now on; events call it `name`."""
         if not self._is_complete:

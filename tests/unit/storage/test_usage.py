@@ -15,9 +15,9 @@ from keen_tui.domain.events import Event, ModelChanged, Usage
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.domain.reports import ModelUsage, UsageReport
 from keen_tui.storage.lookup.usage_sums import usage_since
-from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.storage.sessions import SessionStore
+from keen_tui.system.folders import workspace_folder
 from tests.support.session_files import compacted, done, started
 
 WORK = Path("/home/me/shop")
