@@ -160,6 +160,7 @@ class Toolbox:
         offered = parent.servers.offered if parent.servers else ()
         of_servers = (parent.servers.tools.get(spec.name) for spec in offered if parent.servers)
         tools = (*self._tools.values(), *filter(None, of_servers))
+        self.known.author = parent.known.author
         return Toolbox(
             [tool for tool in tools if agent.may_use(tool.spec.name) and tool.spec.name not in _PARENT_ONLY],
             self.sandbox,
@@ -171,6 +172,7 @@ class Toolbox:
             parent.watch,
             self.skills,
             tasks=self.tasks,
+            known=self.known,
         )
 
     async def without_keys(self, text: str) -> str:
