@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.domain.tool_names import OWN_TOOLS
 from keen_tui.settings.added.additions import Additions, read_additions
@@ -16,6 +17,7 @@ from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
 from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.text.labels import READING_TOOLS
+from keen_tui.tools.builtin.task import MOST_BYTES, Task
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.toolbox import build_toolbox
 
@@ -526,6 +528,14 @@ def test_every_tool_has_its_place_among_the_names(tmp_path: Path) -> None:
     assert set(OWN_TOOLS) - tools == {"web_search", "skill", "mcp_search"}
     explore = BUILT_IN[0].tools
     assert explore and set(explore) - {"web_search"} <= READING_TOOLS & tools
+
+
+def test_the_model_reads_whole_descriptions_and_many_are_cut_to_fit() -> None:
+    described = Task(BUILT_IN).spec.description
+    assert all(f"- {agent.name}: {agent.description}" in described for agent in BUILT_IN)
+    many = [replace(BUILT_IN[0], name=f"a{number}", description="d" * 1_000) for number in range(200)]
+    assert "- a199" in Task(many).spec.description
+    assert len(Task(many).spec.description) < MOST_BYTES + 1_000
 
 
 _PROBE = """

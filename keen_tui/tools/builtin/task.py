@@ -11,12 +11,16 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 from keen_tui.tools.arguments import checked
 from keen_tui.tools.base import NOTHING_TOUCHED, AgentOrder, PreparedCall, not_run
+from keen_tui.tools.fitted_list import fitted_list
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition
 
 TASK: Final = "task"
 """The name of the tool."""
+
+MOST_BYTES: Final = 8_192
+"""Bytes of the names and descriptions of all sub-agents together, which go into every request."""
 
 
 class Task:
@@ -70,7 +74,8 @@ class Task:
 
 
 def _description(agents: Sequence[AgentDefinition]) -> str:
-    lines = "\n".join(f"- {agent.name}: {first_line(agent.description)}" for agent in agents)
+    described = [(agent.name, agent.description) for agent in agents]
+    lines = "\n".join(fitted_list(described, MOST_BYTES))
     return (
         "Give a task to a sub-agent. It works in a context of its own with its own tools, and you get only "
         "its last message and what it changed, so that long searches don't fill this conversation. It can't "
