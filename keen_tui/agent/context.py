@@ -16,7 +16,7 @@ from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.messages import Message, NativeMessage, SkillUsed, ToolCall, ToolResult, ToolStep
-from keen_tui.domain.recorded import recalled_bytes
+from keen_tui.domain.recorded import kept_out_bytes, recalled_bytes
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, NextSizes, PartSize
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes
@@ -239,7 +239,9 @@ def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pendin
     plural = "s and their results" if len(calls) > 1 else " and its result"
     named = f"{len(calls)} call{plural}, {total / 1000:.1f} kB" if calls else ""
     attached = _attached(past, parts, are_sent=False)
-    return ", ".join(filter(None, (named, _recalled(_results(past, turn)), *attached)))
+    kept_out = sum(map(kept_out_bytes, calls))
+    of_agents = f"{size(kept_out)} stayed with sub-agents" if kept_out else ""
+    return ", ".join(filter(None, (named, of_agents, _recalled(_results(past, turn)), *attached)))
 
 
 def _attached(past: Past, parts: Sequence[Part], *, are_sent: bool) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.messages import CallOutcome, ToolResult
 
 RECALL: Final = "recall"
@@ -45,3 +46,10 @@ class RecordedTurn(Struct, kw_only=True):
 def recalled_bytes(name: str, result: ToolResult) -> int:
     """The bytes of earlier turns that a call gave the model; 0 for every tool but `recall`."""
     return len(result.text.encode("utf-8", "replace")) if name == RECALL and not result.is_error else 0
+
+
+def kept_out_bytes(result: ToolResult) -> int:
+    """The bytes that stayed in the context of the sub-agent of a call; 0 for every other call."""
+    if not isinstance(result.display, AgentDisplay) or result.unfinished:
+        return 0
+    return result.display.kept_out

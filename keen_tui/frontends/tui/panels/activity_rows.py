@@ -63,7 +63,7 @@ class ActivityRows(PanelStyle, frozen=True):
         ]
         shown_lines += [edge] * (rows - len(lines))
         if block.name == AGENT:
-            keys = [f"{shown('show_row')} shows it", f"{shown('stop')} stops"]
+            keys = [f"{shown('stop')} stops", f"{shown('show_row')} shows it"]
             facts = counted(block.lines, "call")
         else:
             keys = [f"{shown('stop')} stops"]

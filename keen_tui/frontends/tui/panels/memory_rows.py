@@ -103,6 +103,9 @@ class MemoryRows(PanelStyle, frozen=True):
         if turn.recalled_bytes:
             recalled = Text(f"  recalled {size(turn.recalled_bytes)} of earlier turns", look("dim"))
             rows.append(cut_row(recalled, self.width, glyphs.more))
+        if turn.kept_out_bytes:
+            kept_out = Text(f"  {size(turn.kept_out_bytes)} stayed with sub-agents", look("dim"))
+            rows.append(cut_row(kept_out, self.width, glyphs.more))
         return rows
 
     def _changed(self, file: FoldedFiles, role: str) -> Text:

@@ -6,8 +6,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from keen_tui.domain.events import AgentEvent, RetryScheduled, ToolStarted
+from keen_tui.domain.events import AgentEvent, AgentWorked, RetryScheduled, ToolStarted
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, UiState
+from keen_tui.frontends.tui.state.state_edits import with_row
 from keen_tui.text.labels import SHORT_REASONS, tool_label
 from keen_tui.text.sanitize import clean
 
@@ -18,8 +19,10 @@ AGENT: Final = "task"
 """The name of a call that a sub-agent does."""
 
 
-def agent_at_work(state: UiState, event: AgentEvent) -> UiState:
+def agent_at_work(state: UiState, event: AgentEvent | AgentWorked) -> UiState:
     """The state after an event of a sub-agent."""
+    if isinstance(event, AgentWorked):
+        return with_row(state, event.turn, lambda row: replace(row, facts=row.facts + event.facts))
     match event.event:
         case ToolStarted() as call:
             line, calls = f"{tool_label(call.name)} {call.target}", 1

@@ -68,8 +68,8 @@ from keen_tui.domain.events import (
     WebSearched,
 )
 from keen_tui.domain.messages import Image, SkillUsed
-from keen_tui.domain.recorded import recalled_bytes
-from keen_tui.frontends.tui.state.agent_reducer import agent_at_work, is_of_call
+from keen_tui.domain.recorded import kept_out_bytes, recalled_bytes
+from keen_tui.frontends.tui.state.agent_reducer import AGENT, agent_at_work, is_of_call
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
     memory_edited,
@@ -174,10 +174,10 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return _with_skill(state, event)
         case ResourcesAttached():
             return _with_resources(state, event)
-        case AgentEvent():
+        case AgentEvent() | AgentWorked():
             return agent_at_work(state, event)
-        case ContextAdded() | AgentWorked():
-            return state  # a notice tells of what was added, and the result of what a sub-agent did
+        case ContextAdded():
+            return state  # a notice tells of it
         case HookRunning():
             return replace(state, hook=event.label)
         case TurnDone() | TurnIncomplete() | TurnError():
@@ -359,10 +359,11 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
         event.turn,
         lambda row: replace(
             row,
-            facts=row.facts + event.result.facts,
-            calls=row.calls + 1,
+            facts=row.facts + (() if event.name == AGENT else event.result.facts),
+            calls=row.calls + (not event.result.unfinished),
             failures=row.failures + (event.result.outcome == "failed"),
             recalled_bytes=row.recalled_bytes + recalled_bytes(event.name, event.result),
+            kept_out_bytes=row.kept_out_bytes + kept_out_bytes(event.result),
         ),
     )
 
