@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MARK = "KEEN_TUI_COMMAND"
 """Environment variable with a random text for each command; its descendants inherit it."""
@@ -61,7 +61,7 @@ def end_strays(group: int, mark: str, start: str = "") -> int:
     ended: set[int] = set()
     quiet = 0
     while quiet < _QUIET_LOOKS:
-        found = living(group, mark, start) - ended
+        found = living(group, mark, start, kill) - ended
         for pid in found:
             kill(pid)
         ended |= found
@@ -96,9 +96,11 @@ def signal_others(leader: int, number: signal.Signals) -> None:
                 pass  # it has ended
 
 
-def living(group: int, mark: str, start: str = "") -> set[int]:
+def living(
+    group: int, mark: str, start: str = "", at_once: Callable[[int], None] = lambda pid: None
+) -> set[int]:
     """The living processes of a command: its group, the processes with its mark, and the children of all
-    these.
+    these. `at_once` gets one as soon as it is found: it may give its place to a child at any moment.
 
     With a `start` the group counts only while its leader exists: later, other processes may have its
     number."""
@@ -114,6 +116,7 @@ def living(group: int, mark: str, start: str = "") -> set[int]:
             continue
         children.setdefault(int(status[1]), []).append(pid)
         if (group and _is_in(group, status)) or variable in _environ(pid) or limit in _limits(pid):
+            at_once(pid)
             found.add(pid)
     return _with_children(found, children)
 

@@ -53,7 +53,8 @@ class TimeLimit:
             self._timeout.reschedule(None)
 
     def expire(self) -> None:
-        """Let the time run out now, for what runs `within`."""
+        """Let the time run out now, for what runs `within` now or later."""
+        self._left = 0.0
         if self._timeout and not self._timeout.expired():
             self._timeout.reschedule(asyncio.get_running_loop().time())
 

@@ -33,6 +33,14 @@ async def test_a_lifted_limit_runs_out_no_more_but_expires_when_told() -> None:
             await asyncio.sleep(180)
 
 
+async def test_what_has_expired_before_it_began_runs_out_at_once() -> None:
+    limit = TimeLimit(None)
+    limit.expire()
+    with pytest.raises(TimeoutError):
+        async with limit.within():
+            await asyncio.sleep(180)
+
+
 async def test_while_somebody_is_asked_no_time_passes() -> None:
     clock, limit = LoopClock(), TimeLimit(100)
     async with limit.within():
