@@ -22,6 +22,7 @@ PARTS: Mapping[str, str] = {
     "idle": "idle",
     "stream": "streaming",
     "length": "length",
+    "agents": "agents",
     "stalls": "stalls",
     "tools": "tool_output",
     "context": "context",

@@ -73,7 +73,7 @@ def rows() -> Iterator[Row]:
             what=f"5,000 deltas at full speed, {name}",
             value=_keen_at_full_speed(reply),
             unit="s CPU",
-            reference=_sdk_alone(reply),
+            reference=sdk_alone(reply),
             against="the SDK alone",
             budget=2.0,
         )
@@ -88,7 +88,7 @@ def text(name: str, deltas: int = DELTAS) -> str:
     return f"{whole[:wanted]}{closing}\n{END}"
 
 
-def _sdk_alone(reply: Reply) -> float:
+def sdk_alone(reply: Reply) -> float:
     """CPU from the first chunk on."""
     with serving(ModelServer(lambda _: reply)) as server, place() as new:
         argv = (sys.executable, "-c", SDK_ALONE, server.base_url)
