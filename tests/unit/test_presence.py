@@ -9,11 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from keen_tui.storage.checkpoints.blobs import hash_of
+from keen_tui.storage.checkpoints.change_log import LOG, turn_that_wrote
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.system.presence import Presence, present_in
 
 _PROGRAM = """
 import os, sys
 from pathlib import Path
+from keen_tui.storage.checkpoints.blobs import hash_of
+from keen_tui.storage.checkpoints.change_log import LOG, turn_that_wrote
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.system.presence import Presence
 here = Presence(os.environ, Path(sys.argv[1]))
 here.enter()
@@ -89,3 +95,16 @@ def test_where_nothing_can_be_written_nobody_is_seen_and_nothing_fails(tmp_path:
     here.note("s", "title")
     assert here.others() == ()
     here.leave()
+
+
+def test_a_change_is_put_down_to_a_session_only_if_the_file_holds_what_that_wrote(tmp_path: Path) -> None:
+    kept = Checkpoints(tmp_path / "session")
+    path, log = tmp_path / "a.txt", tmp_path / "session" / LOG
+    kept.keep(2, path, "a.txt", b"one", b"two", 0o644)
+    kept.keep(3, path, "a.txt", b"two", b"three", 0o644)
+    kept.keep(4, tmp_path / "b.txt", "b.txt", b"", b"by hand", 0o644)
+    assert turn_that_wrote(log, path, hash_of(b"three")) == 3
+    assert turn_that_wrote(log, path, hash_of(b"two")) == 2
+    assert turn_that_wrote(log, path, hash_of(b"by hand")) is None
+    assert turn_that_wrote(log, path, hash_of(None)) is None
+    assert turn_that_wrote(tmp_path / "missing" / LOG, path, hash_of(b"two")) is None
