@@ -10,6 +10,7 @@ from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.agent_service import AgentService
 from keen_tui.agent.services.model_service import ModelService
 from keen_tui.agent.services.task_service import TaskService
+from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.errors import ModelMissing, StorageFailed
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.slash import BUILT_IN
@@ -80,6 +81,7 @@ def live(
         servers=_server_service(session, environ),
         tasks=TaskService(session.tasks),
         sub_agents=AgentService(session, store),
+        runs=RunDriver(session, history),
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,

@@ -74,7 +74,8 @@ def report_lines(report: RunReport) -> Iterator[str]:
 
 def _retries(report: RunReport) -> str:
     count = sum(each.count for each in report.retries)
-    why = ", ".join(f"{SHORT_REASONS[each.reason]} {each.count}" for each in report.retries)
+    reasons = {**SHORT_REASONS, "interrupted": "interrupted"}
+    why = ", ".join(f"{reasons[each.reason]} {each.count}" for each in report.retries)
     return f"{counted(count, 'retry', 'retries')}{f' ({why})' if why else ''}"
 
 

@@ -118,7 +118,7 @@ async def test_killed_in_a_turn_the_same_command_with_continue_goes_on(program: 
     assert run.code == 0
     assert work(program) == ["work", "fix"], "nothing ran twice"
     assert "The run goes on. Limits: 50 turns." in run.err
-    assert "Turns: 1, 1 retry (stopped 1)" in run.err
+    assert "Turns: 1, 1 retry (interrupted 1)" in run.err
 
 
 async def test_killed_while_it_waits_it_waits_for_the_rest_and_the_limits_of_then_hold(

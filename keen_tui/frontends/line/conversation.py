@@ -36,6 +36,7 @@ from keen_tui.frontends.shared.commands.sessions import open_session
 from keen_tui.frontends.shared.commands.turns import LEAVE, offers_disk
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import SCOPES
+from keen_tui.frontends.shared.run_status import left_over
 from keen_tui.frontends.shared.slash import SlashCommands
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
@@ -100,6 +101,8 @@ class LineFrontEnd:
         if opening := self._setup.opening:
             self._do_beside(open_session(self._ui.context, opening, shown_title(opening)))
         work = [asyncio.create_task(self._follow(batches)), asyncio.create_task(self._act())]
+        if self._setup.runs:
+            work.append(asyncio.create_task(self._setup.runs.follow()))
         if self._setup.companion:
             work.append(asyncio.ensure_future(self._setup.companion(self)))
         self._ui.context.controls.warm_up()
@@ -170,7 +173,7 @@ class LineFrontEnd:
         self._stats.note(event)
         if self._openings.take(event):
             if isinstance(event, SessionRestored):
-                self._do_beside(self._tell_sizes())
+                self._do_beside(self._tell_restored())
             return
         self._narrator.tell(event)
         match event:
@@ -195,7 +198,12 @@ class LineFrontEnd:
             with refusal_told(self._printer):
                 self._ui.context.controls.answer(event.id, allow=allow, scope=scope, message=answer.words)
 
-    async def _tell_sizes(self) -> None:
+    async def _tell_restored(self) -> None:
+        if runs := self._setup.runs:
+            await runs.caught_up()
+            if runs.is_left_over:
+                self._printer.say(left_over(runs.progress))
+                self._prompt_soon()
         if words := await resumed(self._ui.context):
             self._printer.say(words)
             self._prompt_soon()
@@ -265,6 +273,8 @@ class LineFrontEnd:
         elif self._doing:
             self._doing.cancel()
             self._printer.say("Cancelled. Ctrl+C again leaves.")
+        elif self._setup.runs and self._setup.runs.stop():
+            self._printer.say("Stopping the run. Ctrl+C again leaves.")
         elif self._session.running:
             self._session.stop()
             self._printer.say("Stopping. Ctrl+C again leaves.")

@@ -72,6 +72,8 @@ class _Talk:
 
     async def _close(self, turns: int) -> None:
         """Close the session, and say how to resume it or what couldn't be saved."""
+        if self._setup.runs:
+            self._setup.runs.leave()
         await self._setup.session.close()
         if self._setup.prompts:
             await self._setup.prompts.close()

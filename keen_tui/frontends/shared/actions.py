@@ -18,6 +18,7 @@ from keen_tui.frontends.shared.commands import (
     skills,
     tasks,
     turns,
+    until,
 )
 from keen_tui.frontends.shared.commands.pages import HELP, USAGE
 from keen_tui.frontends.shared.page_actions import PAGE_ACTIONS
@@ -90,6 +91,7 @@ ACTIONS: tuple[Action, ...] = (
         help="permission mode: ask, auto-edit, plan, auto",
     ),
     turns.STEER,
+    *until.COMMANDS,
     Action(
         id="edit_draft",
         keys=("ctrl+g",),

@@ -24,6 +24,7 @@ from keen_tui.domain.reports import (
     Setting,
 )
 from keen_tui.frontends.shared.agents_port import AgentsPort
+from keen_tui.frontends.shared.runs_port import RunsPort
 from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.shared.tasks_port import TasksPort
 from keen_tui.frontends.shared.tree_port import TreePort
@@ -382,6 +383,7 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     tasks: TasksPort | None = None
     tree: TreePort | None = None
     sub_agents: AgentsPort | None = None
+    runs: RunsPort | None = None
 
     @property
     def project_name(self) -> str:

@@ -381,6 +381,8 @@ class KeenApp(TerminalApp[str | None]):
         workspace.parts.drafts.bring_back()
         if setup.opening:
             workspace.parts.commands.attempt(workspace.parts.sessions.open(setup.opening))
+        if setup.runs:
+            self.run_worker(setup.runs.follow(), name="runs", exit_on_error=False)
         if setup.companion:
             companion = self._run_companion(setup.companion)
             self.run_worker(companion, name="companion", exit_on_error=False)

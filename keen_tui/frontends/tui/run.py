@@ -56,6 +56,8 @@ async def _parting(setup: FrontEndSetup, way_back: str) -> str:
 
 async def _close(setup: FrontEndSetup) -> bool:
     """Whether all there was to save is saved; else that is told."""
+    if setup.runs:
+        setup.runs.leave()
     await setup.session.close()
     if setup.prompts:
         await setup.prompts.close()

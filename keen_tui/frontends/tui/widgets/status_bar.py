@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from keen_tui.frontends.shared.run_status import run_facts
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.cells import meter
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -164,6 +165,8 @@ class StatusBar(RowWidget):
             name = tool_name(clean(asks.name))
             waits = Text(f"{glyphs.asks} {name} waits for you", look("wait", bold=True))
             return self.fact(waits, help_key) if room > 50 else waits
+        if state.run.is_on and (state.running or state.run.waiting):
+            return self._right_of_run(room)
         if state.running:
             return self._right_of_running(help_key if room >= _ROOM_FOR_HINTS else Text())
         if state.pending:
@@ -182,6 +185,15 @@ class StatusBar(RowWidget):
         first = self.hint("stop", "play the rest") if self._state.replay == "playing" else self.hint("find")
         leave = self.key_hint("ctrl+d", "leave")
         return self.fact(first, leave) if room >= _ROOM_FOR_HINTS else first
+
+    def _right_of_run(self, room: int) -> Text:
+        """How far the run is, and the key that ends it: as many facts as have half of the row."""
+        role = "wait" if self._state.run.waiting else "accent"
+        facts = [Text(fact, self.look(role)) for fact in run_facts(self._state.run)]
+        stop = self.hint("stop")
+        while len(facts) > 1 and self.fact(*facts, stop).cell_len > room // 2:
+            facts.pop()
+        return self.fact(*facts, stop)
 
     def _right_of_running(self, help_key: Text) -> Text:
         state, glyphs = self._state, self.glyphs

@@ -70,5 +70,12 @@ class Parts:
         )
         self.outbox = Outbox(view, self.drafts, self.models, self.switch)
         self.stopping = StopKeys(
-            view, self.turn_questions, self.completer, self.find_row, self.copier, self.screen, self.outbox
+            view,
+            self.turn_questions,
+            self.completer,
+            self.find_row,
+            self.copier,
+            self.screen,
+            self.outbox,
+            setup.runs,
         )

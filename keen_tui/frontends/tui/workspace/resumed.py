@@ -1,4 +1,4 @@
-"""After a session was resumed, one row says how large its next request is."""
+"""After a session was resumed, one row says how large its next request is, and whether it had a run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 
 from keen_tui.frontends.shared.commands.command import CommandContext
 from keen_tui.frontends.shared.commands.memory import resumed
+from keen_tui.frontends.shared.run_status import left_over
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
@@ -25,6 +26,8 @@ class ResumedRow:
     def show(self, before: UiState, after: UiState) -> None:
         """Begin to measure where this change of the state restored a session: a short one at once."""
         is_new = after.session_id != before.session_id or before.restoring
+        if is_new and not after.restoring and after.run.is_on and not after.replay:
+            self._view.said.say_too(left_over(after.run))
         if is_new and not after.restoring and after.turns and not after.replay:
             self._view.call_after_refresh(self._wait)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from keen_tui.frontends.shared.runs_port import RunsPort
 from keen_tui.frontends.tui.commands.run import ScreenUi
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
@@ -29,6 +30,7 @@ class StopKeys:
         copier: CopyCommand,
         screen: ScreenUi,
         outbox: Outbox,
+        runs: RunsPort | None,
     ) -> None:
         self._view = view
         self._questions = questions
@@ -37,6 +39,7 @@ class StopKeys:
         self._copier = copier
         self._screen = screen
         self._outbox = outbox
+        self._runs = runs
         self._last_interrupt = float("-inf")
         self._last_escape = float("-inf")
 
@@ -55,9 +58,10 @@ class StopKeys:
             self._view.close_question()
         elif not self._outbox.take_back():
             was_running = session.running
-            session.stop()  # a replay plays on although nothing runs
-            if not was_running:
-                self._back_to_prompt(again=again)
+            if not self._stop_run():
+                session.stop()  # a replay plays on although nothing runs
+                if not was_running:
+                    self._back_to_prompt(again=again)
 
     def interrupt(self) -> None:
         """Copy what is selected; else stop, or put away what is written; the second time leave."""
@@ -71,11 +75,17 @@ class StopKeys:
                 view.app.exit()
         elif again:
             view.run("leave")
+        elif not view.session.running and self._stop_run():
+            view.say(f"the run has ended; {shown('interrupt')} again leaves")
         elif view.session.running:
             view.session.stop()
             view.said.say_in_turn(f"stopping; {shown('interrupt')} again leaves")
         else:
             view.say(f"{shown('interrupt')} again leaves")
+
+    def _stop_run(self) -> bool:
+        """End the run that is on, with what it runs. False: none is on."""
+        return self._runs is not None and self._runs.stop()
 
     def _decline(self, *, again: bool) -> None:
         """esc declines what the turn asks, but not before one can have seen it; twice in a row stops the

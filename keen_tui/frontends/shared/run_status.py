@@ -1,0 +1,33 @@
+"""A run that goes on, in a few words."""
+
+from __future__ import annotations
+
+from keen_tui.agent.until.progress import RunProgress
+from keen_tui.text.run_words import until_words
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, dollars, duration, first_line
+
+
+def run_facts(run: RunProgress) -> tuple[str, ...]:
+    """What a row shows, the most important first: `turn 4 of 50`, `$0.32 of $5.00`."""
+    limits = run.limits
+    facts = [f"run goes on {until_words(run.waiting)}"] if run.waiting else []
+    most = f" of {limits.turns}" if limits.turns is not None else ""
+    facts.append(f"{'' if facts else 'run: '}turn {run.turns}{most}")
+    if limits.cost is not None:
+        facts.append(f"{dollars(run.cost)} of {dollars(limits.cost)}")
+    if limits.hours is not None:
+        facts.append(f"{duration(run.seconds)} of {duration(limits.hours * 3600)}")
+    return tuple(facts)
+
+
+def run_sentence(run: RunProgress) -> str:
+    """The same as a sentence, with the check: `Run until make test: turn 4 of 50, 3 checks failed.`"""
+    facts = ", ".join(fact.removeprefix("run: ").removeprefix("run ") for fact in run_facts(run))
+    failed = f", {counted(run.failed_checks, 'check')} failed" if run.failed_checks else ""
+    return f"Run until {clean(first_line(run.check))}: {facts}{failed}."
+
+
+def left_over(run: RunProgress) -> str:
+    """What is said of a resumed session whose run hasn't ended."""
+    return f"The run until {clean(first_line(run.check))} hasn't ended: /until goes on with it."
