@@ -49,7 +49,7 @@ from keen_tui.text.units import first_line
 _LAG: Final = 1_000
 """Deltas that may lie unread: the driver needs none of them."""
 
-_UNSAVED_SECONDS: Final = 30.0
+_UNSAVED_SECONDS: Final = 5.0
 """Seconds until a run that can't be saved looks again."""
 
 NO_CHECK: Final = "Name the command that has to succeed, for example: make test"
