@@ -107,8 +107,7 @@ class SessionControls(Protocol):
         """Send a message: starts a turn, or queues it while one runs."""
 
     def steer(self, text: str = "") -> None:
-        """Send a message with the next tool results of the running turn; "" sends the oldest queued one. If
-        no turn runs, start one."""
+        """Steer the running turn; "" sends the oldest queued message. If no turn runs, start one."""
 
     def withdraw_queued(self) -> str | None:
         """Take back the newest queued message; None if none is queued."""
