@@ -25,6 +25,7 @@ PARTS: Mapping[str, str] = {
     "agents": "agents",
     "stalls": "stalls",
     "tools": "tool_output",
+    "background": "background",
     "context": "context",
     "memory": "memory",
     "journal": "journal",
