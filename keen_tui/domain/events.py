@@ -269,7 +269,7 @@ class TurnIncomplete(Stored, frozen=True, kw_only=True):
     `seconds` counts all attempts, and so do the `unknown_calls`, whose effects nobody knows.
 
     `may_pass`: the same request may succeed later. `retry_after` is the wait in seconds that the server
-    named, None for none."""
+    named, None for none. `agents` is the number of sub-agents that a retry goes on with."""
 
     turn: int
     attempt: int
@@ -283,6 +283,7 @@ class TurnIncomplete(Stored, frozen=True, kw_only=True):
     unknown_calls: tuple[UnknownCall, ...] = ()
     may_pass: bool = False
     retry_after: float | None = None
+    agents: int = 0
 
 
 class TurnError(Stored, frozen=True, kw_only=True):

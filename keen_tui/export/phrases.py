@@ -35,6 +35,7 @@ from keen_tui.text.labels import (
     READING_TOOLS,
     contact_line,
     image_line,
+    kept_words,
     not_done_words,
     resource_line,
     search_line,
@@ -111,7 +112,7 @@ def end_facts(end: EndEvent | TurnAbandoned, cost: float | None) -> tuple[str, l
         case TurnIncomplete():
             why = f"{why_ended(end)} after {duration(end.seconds)}"
             files = [counted(changed, "changed file")] if changed else []
-            kept = [f"{counted(end.calls, 'call')} kept", *files, size(end.trace_bytes)]
+            kept = [f"{kept_words(end.calls, end.agents)} kept", *files, size(end.trace_bytes)]
             return "▲", [f"turn {end.turn} incomplete", why, *kept]
         case TurnError(reason="interrupted"):
             return "■", [f"turn {end.turn} stopped", duration(end.seconds)]

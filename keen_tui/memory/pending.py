@@ -59,9 +59,17 @@ class PendingState(Struct, frozen=True):
         return self.facts + (self.open_step.facts if self.open_step else ())
 
     @property
+    def agents(self) -> int:
+        """The number of sub-agents that a retry goes on with."""
+        calls = self.open_step.calls if self.open_step else ()
+        return sum(result.unfinished and result.ran for _, result in calls)
+
+    @property
     def trace_bytes(self) -> int:
-        """Size of all traces as compact JSON."""
-        return sum(native_bytes(trace.messages) for trace in self.traces)
+        """Size of all traces as compact JSON, with the results of the open step."""
+        calls = self.open_step.calls if self.open_step else ()
+        results = sum(len(result.text.encode("utf-8", "replace")) for _, result in calls)
+        return sum(native_bytes(trace.messages) for trace in self.traces) + results
 
 
 def with_trace(

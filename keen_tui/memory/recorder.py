@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 
 from msgspec.structs import replace
 
@@ -70,19 +71,18 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
 
 
 def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
-    """Facts that come to this TurnMemory. Its notes aren't facts."""
-    return (
-        *(FileChanged(path=path, by_command=path in memory.by_command) for path in memory.files_changed),
-        *memory.failed_bash,
-        *((CommandUnwatched(),) if memory.unwatched else ()),
-        *(PageRead(url=url) for url in memory.pages_read),
-        *memory.skills,
-        *(
-            ServerCalled(server=each.server, tool=each.tool, failed=failed)
-            for each in memory.called
-            for failed in (*(False,) * each.done, *(True,) * each.failed)
-        ),
-    )
+    """A memory as the facts that it came from. Its notes aren't facts."""
+    by_command = set(memory.by_command)
+    files = (FileChanged(path=path, by_command=path in by_command) for path in memory.files_changed)
+    pages = (PageRead(url=url) for url in memory.pages_read)
+    unwatched = (CommandUnwatched(),) if memory.unwatched else ()
+    calls = chain.from_iterable(map(_calls_of, memory.called))
+    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *calls, *pages)
+
+
+def _calls_of(called: CalledTool) -> Iterator[ServerCalled]:
+    for failed, count in ((False, called.done), (True, called.failed)):
+        yield from repeat(ServerCalled(server=called.server, tool=called.tool, failed=failed), count)
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -32,6 +33,9 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.text.labels import READING_TOOLS
+
+NOT_FINISHED: Final = "not finished"
+"""What a person reads of a sub-agent that was broken off."""
 
 ENDED_MIDWAY = ToolResult(
     text="interrupted: the program ended while this ran, effects unknown",
@@ -81,15 +85,18 @@ class Unfinished(Struct):
         """The saved pending state, with what the session has recorded since then."""
         step = saved.open_step
         if step is not None:
-            calls = ((call, self._with_facts(call.id, result)) for call, result in step.calls)
+            calls = ((call, self._as_begun(call.id, result)) for call, result in step.calls)
             step = replace(step, calls=tuple(calls))
         going_on = {call.id for call, result in step.calls if result.unfinished} if step else set()
         unknown = tuple(call for call in self.unknown_calls if call.id not in going_on)
         return replace(saved, facts=tuple(self.facts), unknown_calls=unknown, open_step=step)
 
-    def _with_facts(self, id: str, result: ToolResult) -> ToolResult:
-        facts = self.agent_facts.get(id)
-        return replace(result, facts=facts) if facts and result.unfinished else result
+    def _as_begun(self, id: str, result: ToolResult) -> ToolResult:
+        """The saved result of a call, with what the session knows of its sub-agent."""
+        if not result.unfinished or id not in self.open_calls:
+            return result
+        facts = self.agent_facts.get(id, result.facts)
+        return replace(result, facts=facts, ran=True, summary=NOT_FINISHED)
 
     @property
     def unknown_calls(self) -> tuple[UnknownCall, ...]:
@@ -226,6 +233,7 @@ def _incomplete(
         seconds=recovered.seconds if recovered else state.seconds,
         trace_bytes=recovered.trace_bytes if recovered else state.result_bytes,
         unknown_calls=recovered.unknown_calls if recovered else state.unknown_calls,
+        agents=recovered.agents if recovered else 0,
     )
 
 

@@ -145,6 +145,13 @@ def image_line(image: Image) -> str:
     return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
 
 
+def kept_words(calls: int, agents: int) -> str:
+    """The work that an incomplete turn keeps: `3 calls`, `1 call, 2 sub-agents midway`."""
+    finished = [counted(calls, "call")] if calls or not agents else []
+    midway = [f"{counted(agents, 'sub-agent')} midway"] if agents else []
+    return ", ".join(finished + midway)
+
+
 def agent_words(agent: str) -> str:
     """`sub-agent explore`; "" for no name."""
     return f"sub-agent {clean(agent)}" if agent else ""

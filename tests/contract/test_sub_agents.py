@@ -157,6 +157,7 @@ async def test_25_a_child_that_is_cut_is_gone_on_with_and_nobody_else(
         end = await bench.ask("go")
         assert isinstance(end, TurnIncomplete) and end.reason in ("cut", "network")
         assert "The sub-agent explore was broken off" in end.detail
+        assert (end.agents, end.may_pass, end.calls) == (1, True, 2)
         assert {name: len(sent) for name, sent in answers.sent.items()} == {
             "go": 1,
             "one": 2,
@@ -309,7 +310,8 @@ async def test_killed_and_resumed_with_durable_pending_state(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         async with with_agents(tmp_path, server, api, environ, durable=True, opening=session_id) as bench:
-            assert bench.session.pending
+            assert bench.session.pending and bench.session.pending.agents == 1
+            assert bench.log.ends[-1].reason == "interrupted"
             end = await bench.retry()
             assert isinstance(end, TurnDone)
             assert (tmp_path / "work" / "log.txt").read_text() == "once\n"

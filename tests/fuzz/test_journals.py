@@ -17,12 +17,12 @@ from keen_tui.storage.reading import SessionFile, damage_file, mend, read_header
 from keen_tui.storage.records import event_line
 from keen_tui.storage.sessions import SessionStore
 from tests.fuzz.budget import examples
-from tests.support.any_event import any_event
+from tests.support.any_event import any_own_event
 from tests.support.session_files import REPRESENTATIVE, done, lines, turn
 
 journals: st.SearchStrategy[Sequence[Event]] = st.sampled_from(
     [REPRESENTATIVE, [*turn(1), *turn(2, reply="漢字"), *REPRESENTATIVE]]
-) | st.lists(any_event, min_size=1, max_size=8)
+) | st.lists(any_own_event, min_size=1, max_size=8)
 _RUBBISH = st.binary(max_size=30) | st.sampled_from(
     [b"\0" * 64, b"\n", b"\n\n", b"{", b'{"n":', b"}", b"[]\n", b"null\n", b'{"n":3}\n', b"\xff\xfe", b'"']
 )
@@ -104,7 +104,7 @@ def test_a_spoilt_file_opens_says_so_is_mended_and_written_on(
 
 
 @examples(100, 3_000)
-@given(st.lists(any_event, min_size=1, max_size=8), st.data())
+@given(st.lists(any_own_event, min_size=1, max_size=8), st.data())
 def test_lines_that_were_not_touched_are_all_kept_in_order(events: list[Event], data: st.DataObject) -> None:
     header, *records = lines(events)
     place = data.draw(st.integers(0, len(records) - 1))

@@ -11,9 +11,11 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
-from keen_tui.domain.events import Event
+from keen_tui.domain.events import Event, OwnEvent
 
 EVENT_TYPES: tuple[type[Event], ...] = typing.get_args(Event)
+OWN_TYPES: tuple[type[Event], ...] = typing.get_args(OwnEvent)
+"""Those that a session file can hold: the events of sub-agents are in files of their own."""
 
 texts = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(
     [
@@ -69,3 +71,4 @@ def _values(hint: Any) -> st.SearchStrategy[Any]:
 
 
 any_event: st.SearchStrategy[Event] = st.one_of(*map(events, EVENT_TYPES))
+any_own_event: st.SearchStrategy[Event] = st.one_of(*map(events, OWN_TYPES))

@@ -13,6 +13,7 @@ from keen_tui.domain.messages import Fact, Message, ToolResult, ToolStep, TurnMe
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import facts_of, turn_memory
 from keen_tui.memory.rendering import render_assistant
+from keen_tui.memory.unfinished import NOT_FINISHED
 from keen_tui.text.units import counted, size
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = N
     said = end.text if end else ""
     return ToolResult(
         text=_so_far(f"The sub-agent didn't finish. {why}", said, memory),
-        summary="not finished",
+        summary=NOT_FINISHED,
         display=_display(agent, said),
         facts=facts_of(memory),
         is_error=True,
@@ -81,7 +82,7 @@ def _unfinished(agent: SubAgent, why: str, facts: tuple[Fact, ...], said: str = 
     memory = turn_memory(facts)
     return ToolResult(
         text=_so_far(f"The sub-agent was broken off before it finished: {why}", said, memory),
-        summary="not finished",
+        summary=NOT_FINISHED,
         display=_display(agent, said),
         facts=facts,
         is_error=True,

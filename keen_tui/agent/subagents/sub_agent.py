@@ -179,7 +179,12 @@ class SubAgent:
         else:
             self.result = unfinished(self, end)
             detail = f"The sub-agent {self.name} was broken off: {end.detail}"
-            self.broken = Broken(reason=end.reason, detail=detail)
+            self.broken = Broken(
+                reason=end.reason,
+                detail=detail,
+                may_pass=end.may_pass,
+                retry_after=end.retry_after,
+            )
 
 
 def outer_id(call: ToolCall, inner: str) -> str:

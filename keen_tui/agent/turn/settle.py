@@ -159,6 +159,7 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             seconds=pending.seconds,
             trace_bytes=pending.trace_bytes,
             unknown_calls=pending.unknown_calls,
+            agents=pending.agents,
             may_pass=ending.may_pass,
             retry_after=ending.retry_after,
         ),

@@ -31,6 +31,7 @@ from keen_tui.text.labels import (
     DETAILED,
     OF_THE_SERVER,
     changed_words,
+    kept_words,
     not_done_words,
     tool_label,
     unknown_call,
@@ -130,7 +131,7 @@ def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
             yield from _detail(event)
             changed = len(event.turn_memory.files_changed)
             files = f", {counted(changed, 'changed file')}" if changed else ""
-            yield f"Kept: {counted(event.calls, 'call')}{files}, {size(event.trace_bytes)}."
+            yield f"Kept: {kept_words(event.calls, event.agents)}{files}, {size(event.trace_bytes)}."
             yield from _not_kept(lost_words)
             yield from map(_unknown, event.unknown_calls)
             yield from _ways_on(event)

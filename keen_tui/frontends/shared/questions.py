@@ -16,7 +16,7 @@ from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import CARRIED, MODES, unknown_call
+from keen_tui.text.labels import CARRIED, MODES, kept_words, unknown_call
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -354,8 +354,8 @@ def _running(tasks: tuple[str, ...]) -> str:
 
 def _kept(pending: PendingState) -> str:
     """What an incomplete turn keeps, as sentences."""
-    files = turn_memory(pending.facts).files_changed
-    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}."
+    files = turn_memory(pending.all_facts).files_changed
+    kept = f"Kept: {kept_words(pending.calls, pending.agents)}, {size(pending.trace_bytes)}."
     more = len(files) - _MOST_NAMED
     names = ", ".join(map(clean, files[:_MOST_NAMED]))
     changed = f" Changed: {names}{f' and {more} more' if more > 0 else ''}." if files else ""

@@ -19,7 +19,7 @@ from keen_tui.domain.messages import ToolResult
 from keen_tui.storage import reading
 from keen_tui.storage.reading import SessionFile, damage_file, mend, read_session
 from keen_tui.storage.records import Header, event_line, header_line
-from tests.support.any_event import any_event
+from tests.support.any_event import any_own_event
 from tests.support.session_files import REPRESENTATIVE, done, lines, started, write_session
 
 
@@ -48,7 +48,7 @@ def mended(session: SessionFile) -> SessionFile:
 
 
 @settings(max_examples=50)
-@given(events=st.lists(any_event, max_size=8))
+@given(events=st.lists(any_own_event, max_size=8))
 def test_what_was_written_is_read(file: Path, events: list[Event]) -> None:
     session = read(file, b"".join(lines(events)))
     assert events_of(session) == events

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keen_tui.domain.event_records import as_record, event_type
-from keen_tui.domain.events import AgentEvent, Event, ToolFinished, TurnStarted
+from keen_tui.domain.events import Event, ToolFinished, TurnStarted
 from keen_tui.domain.messages import CommandFailed, FileChanged, ToolResult
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
@@ -23,7 +23,7 @@ from keen_tui.storage.records import (
     parsed_pending,
     pending_text,
 )
-from tests.support.any_event import EVENT_TYPES, events, json_values, texts
+from tests.support.any_event import OWN_TYPES, events, json_values, texts
 
 
 def there_and_back(event: Event) -> Event | None:
@@ -32,9 +32,6 @@ def there_and_back(event: Event) -> Event | None:
     record = json.loads(line)
     assert (record["n"], record["at"], record["type"]) == (7, 1_700_000_000.123, event_type(type(event)))
     return parsed_event(record)
-
-
-OWN_TYPES = [kind for kind in EVENT_TYPES if kind is not AgentEvent]
 
 
 def test_an_event_of_a_sub_agent_is_in_the_file_of_the_sub_agent_only() -> None:

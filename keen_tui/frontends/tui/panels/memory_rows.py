@@ -13,7 +13,7 @@ from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.state.totals import carried_of
 from keen_tui.frontends.tui.widgets.row_widget import GAP, action_hint, cut_row, spread
 from keen_tui.memory.folding import FoldedFiles, folded_files
-from keen_tui.text.labels import unknown_call
+from keen_tui.text.labels import kept_words, unknown_call
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -125,7 +125,8 @@ class MemoryRows(PanelStyle, frozen=True):
             yield Text(f"  read {counted(more, 'more page')}", self.look("dim"))
 
     def _kept(self, turn: TurnRow) -> list[Text]:
-        kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
+        work = kept_words(turn.calls, turn.agents)
+        kept = f"  kept: {work}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
         rows = [cut_row(Text(kept, self.look("soft")), self.width, self.glyphs.more), *self._unknown(turn)]
         if self.is_replay:
             return rows

@@ -44,11 +44,11 @@ from keen_tui.frontends.tui.state.state import (
 from keen_tui.frontends.tui.state.state_edits import (
     alive,
     as_shown,
-    facts_of,
     utf8_bytes,
     with_row,
     without_retry,
 )
+from keen_tui.memory.recorder import facts_of
 from keen_tui.memory.rendering import render_user
 from keen_tui.text.run_words import limits_words, report_lines, run_begins
 

@@ -150,7 +150,8 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     `summarised`: then a summary carries what is left of it. `edited`: the user changed what is remembered.
     `recalled_bytes` are the results of `recall` that the turn was given, `attached_bytes` the skills and
     resources that the user named in it, which later requests don't carry. `kept_out_bytes` are the traces of
-    its sub-agents, which no request of the session ever carries.
+    its sub-agents, which no request of the session ever carries; `agents` is the number of those that a retry
+    goes on with.
     """
 
     turn: int
@@ -166,6 +167,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     said_bytes: int = 0
     recalled_bytes: int = 0
     kept_out_bytes: int = 0
+    agents: int = 0
     attached_bytes: int = 0
     carried_bytes: int | None = None
     trace_bytes: int | None = None

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain, repeat
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.events import WebSearched
 from keen_tui.domain.messages import (
-    CalledTool,
-    CommandUnwatched,
-    Fact,
-    FileChanged,
-    PageRead,
-    ServerCalled,
     ToolResult,
-    TurnMemory,
 )
 from keen_tui.frontends.tui.state.state import (
     Block,
@@ -41,21 +33,6 @@ def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) ->
     if first is None:
         return state
     return replace(state, turns=turns.mapped(lambda row: change(row) if row.turn == turn else row, first))
-
-
-def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
-    """A memory as the facts that it came from."""
-    by_command = set(memory.by_command)
-    files = (FileChanged(path=path, by_command=path in by_command) for path in memory.files_changed)
-    pages = (PageRead(url=url) for url in memory.pages_read)
-    unwatched = (CommandUnwatched(),) if memory.unwatched else ()
-    calls = chain.from_iterable(map(_calls_of, memory.called))
-    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *calls, *pages)
-
-
-def _calls_of(called: CalledTool) -> Iterator[ServerCalled]:
-    for failed, count in ((False, called.done), (True, called.failed)):
-        yield from repeat(ServerCalled(server=called.server, tool=called.tool, failed=failed), count)
 
 
 def utf8_bytes(text: str) -> int:

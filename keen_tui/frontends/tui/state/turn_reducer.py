@@ -31,13 +31,13 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.frontends.tui.state.state_edits import (
     closed,
-    facts_of,
     is_open,
     utf8_bytes,
     with_row,
     without_retry,
 )
 from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.memory.recorder import facts_of
 from keen_tui.text.units import first_line
 
 
@@ -114,6 +114,7 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
                     facts=facts_of(end.turn_memory),
                     trace_bytes=end.trace_bytes,
                     unknown_calls=end.unknown_calls,
+                    agents=end.agents,
                 ),
             )
         case TurnError():

@@ -12,6 +12,7 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
+from keen_tui.text.labels import kept_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, tokens
 
@@ -209,7 +210,7 @@ class StatusBar(RowWidget):
     def _pending_badge(self, room: int) -> Text:
         pending, look = self._state.pending, self.look
         assert pending is not None
-        words = f"{self.glyphs.look} pending: {counted(pending.calls, 'call')}"
+        words = f"{self.glyphs.look} pending: {kept_words(pending.calls, pending.agents)}"
         if room < 48:
             words = f"{self.glyphs.look} pending"
         if not self._chip_in_view:

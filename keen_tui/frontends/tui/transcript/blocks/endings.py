@@ -14,7 +14,7 @@ from keen_tui.frontends.tui.state.state import EndBlock, RetryBlock
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
 from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE
-from keen_tui.text.labels import DETAILED, OF_THE_SERVER, shortly_why, unknown_call, why_ended
+from keen_tui.text.labels import DETAILED, OF_THE_SERVER, kept_words, shortly_why, unknown_call, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
@@ -114,7 +114,7 @@ def _what_was_kept(
 ) -> list[list[Segment]]:
     """What an incomplete turn keeps, what it doesn't, and the calls whose effects nobody knows."""
     changed = len(end.turn_memory.files_changed)
-    kept = [counted(end.calls, "call")]
+    kept = [kept_words(end.calls, end.agents)]
     kept += [counted(changed, "changed file")] if changed else []
     lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
     if block.lost_words == 1:
