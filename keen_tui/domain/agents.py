@@ -11,7 +11,8 @@ from keen_tui.domain.events import OwnEvent
 
 
 class WatchedAgent(Struct, frozen=True):
-    """The events of its session so far, and a reader of those to come; None: it doesn't work now."""
+    """The id of its session, the events so far, and a reader of those to come; None: it doesn't work now."""
 
+    session_id: str
     events: Sequence[OwnEvent]
     reader: Subscription | None

@@ -72,9 +72,9 @@ class Spent(Struct, frozen=True, kw_only=True):
 
     def plus(self, usage: Usage, left_out: LeftOut = NOTHING_LEFT_OUT) -> Spent:
         """With one more step, whose request left that out. Requests outside turns, for a summary or a title,
-        leave nothing out."""
+        and those of sub-agents leave nothing out."""
         tokens = usage.tokens
-        more = left_out.tokens if usage.turn and tokens.input_tokens else 0
+        more = left_out.tokens if usage.turn and tokens.input_tokens and not usage.agent else 0
         step = Spent(
             input_tokens=tokens.input_tokens or 0,
             output_tokens=tokens.output_tokens or 0,

@@ -35,10 +35,13 @@ OWN_TOOLS: Final[Mapping[str, UsualNames]] = {
     "skill": UsualNames("Skill", {"name": "skill"}),
     "mcp_search": UsualNames("mcp_search"),
 }
-"""Every tool but those of MCP servers, with its usual name; its own if there is no other. `web_search` is the
-provider's."""
+"""Every tool that a sub-agent can have but those of MCP servers, with its usual name; its own if there is no
+other. `web_search` is the provider's."""
+
+_PARENT_ONLY: Final[Mapping[str, UsualNames]] = {"task": UsualNames("Task", {"agent": "subagent_type"})}
+"""What no sub-agent has."""
 
 
 def usual_names(tool: str) -> UsualNames:
     """The usual names of a tool; of one that isn't Keen's, its own."""
-    return OWN_TOOLS.get(tool) or UsualNames(tool)
+    return OWN_TOOLS.get(tool) or _PARENT_ONLY.get(tool) or UsualNames(tool)

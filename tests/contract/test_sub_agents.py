@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say
 from keen_tui.demo.wires import seen
@@ -23,6 +24,7 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import FileChanged
+from keen_tui.domain.spent import LeftOut, Spent
 from tests.support.sub_agents import said, server_of, task, with_agents
 from tests.support.waiting import until
 from tests.support.wire import assert_valid
@@ -347,3 +349,18 @@ async def test_the_session_of_a_child_is_saved_and_found(tmp_path: Path, environ
         assert [row.id for row in bench.store.list()] == [bench.history.session_id]
         told = [event for event in bench.log.of(AgentEvent) if isinstance(event.event, ToolFinished)]
         assert [event.agent for event in told] == ["explore"]
+
+
+async def test_what_a_sub_agent_sent_is_compared_with_no_history(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    server, _ = server_of(
+        {"go": [READ, said("One."), Reply([task("look")]), said("Two.")], "look": [said("Seen.")]}
+    )
+    async with server, with_agents(tmp_path, server, "openai-chat", environ) as bench:
+        await bench.ask("go")
+        await bench.ask("again")
+        (own,) = [event for event in bench.log.of(Usage) if event.agent]
+        left_out = LeftOut(4_000)
+        assert Spent().plus(own, left_out).whole_tokens == own.tokens.input_tokens
+        assert Spent().plus(replace(own, agent=""), left_out).whole_tokens == 1_100

@@ -7,6 +7,7 @@ import asyncio
 from keen_tui.agent.session import Session
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import AgentEvent
 from keen_tui.storage.sessions import SessionStore
 
 
@@ -21,13 +22,15 @@ class AgentService:
         """Look at one; `session_id` is that of its session, "" if it isn't known. Raises KeenError."""
         agent = self._session.agents.find(call_id)
         if agent and agent.session:
-            return WatchedAgent(agent.events.all, agent.session.bus.subscribe())
+            return WatchedAgent(agent.session_id, agent.events.all, agent.session.bus.subscribe())
         session_id = agent.session_id if agent else session_id
         if not session_id:
             raise SessionRefused("This sub-agent hasn't begun.")
         path = await asyncio.to_thread(self._store.path_of, session_id)
         saved = await asyncio.to_thread(self._store.read, path)
-        return WatchedAgent([record.event for record in saved.records], None)  # type: ignore[misc]
+        events = (record.event for record in saved.records)
+        own = [event for event in events if not isinstance(event, AgentEvent)]
+        return WatchedAgent(session_id, own, None)
 
     def stop(self, call_id: str) -> None:
         """Stop one alone. No effect if it doesn't run."""

@@ -19,11 +19,13 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.transcript.widget import Transcript
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted
+from keen_tui.text.units import counted, dollars, tokens
 
 _EDGE = 2
+_WITH_ID = 74
+"""Cells from which on the id of the session has room beside the keys."""
 
 
 class _Title(RowWidget):
@@ -38,7 +40,10 @@ class _Title(RowWidget):
         calls = sum(row.calls for row in self.state.turns)
         how = "works" if self.state.turn_running else "has ended"
         left = Text.assemble(("Sub-agent ", self.look("dim")), (self._target, self.look("text", bold=True)))
-        right = Text(f"{counted(calls, 'call')}, {how}", self.look("dim"))
+        spent = self.state.spent
+        sent = f"{self.glyphs.up}{tokens(spent.input_tokens)} {self.glyphs.down}{tokens(spent.output_tokens)}"
+        facts = (counted(calls, "call"), sent, dollars(spent.cost) if spent.cost else "", how)
+        right = Text(GAP.join(filter(None, facts)), self.look("dim"))
         return [indented(spread(left, right, max(width - 2 * _EDGE, 1), self.glyphs.more), _EDGE)]
 
 
@@ -46,12 +51,15 @@ class _Keys(RowWidget):
     """The keys of the page."""
 
     runs = False
+    session_id = ""
 
     def rows(self, width: int, height: int) -> list[Text]:
+        inner = max(width - 2 * _EDGE, 1)
         arrows = f"{self.glyphs.up}{self.glyphs.down}"
         stops = (self.key_hint(shown("page_stop"), "stop it alone"),) if self.runs else ()
         hints = self.fact(self.key_hint("esc", "back"), *stops, self.key_hint(arrows, "scroll"))
-        return [indented(cut_row(hints, max(width - 2 * _EDGE, 1), self.glyphs.more), _EDGE)]
+        row = spread(hints, Text(self.session_id, self.look("dim")), inner, self.glyphs.more)
+        return [indented(row if inner >= _WITH_ID else cut_row(hints, inner, self.glyphs.more), _EDGE)]
 
 
 class AgentScreen(Screen[None]):
@@ -66,7 +74,7 @@ class AgentScreen(Screen[None]):
     AUTO_FOCUS = "#agent-transcript"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", show=False),
-        same_key("page_stop", "stop"),
+        same_key("page_stop", "stop", priority=True),
     ]
 
     def __init__(
@@ -85,6 +93,7 @@ class AgentScreen(Screen[None]):
         self._transcript = Transcript(styles, glyphs, id="agent-transcript", clock=clock)
         self._transcript.document.has_ways_on = False
         self._keys = _Keys(styles, glyphs, id="agent-keys")
+        self._keys.session_id = watched.session_id
         self._port = port
         self._call_id = call_id
         self._watched = watched

@@ -1,0 +1,112 @@
+"""A sub-agent at work: its calls in Activity, its transcript on a page, its question with its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.domain.agents import WatchedAgent
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import AgentEvent, ApprovalRequested, OwnEvent, TurnDone
+from keen_tui.domain.messages import TurnMemory
+from tests.support import story
+from tests.support.workspace import Driver, workspace
+
+BEGUN: tuple[OwnEvent, ...] = (
+    story.started(1, "find the price"),
+    story.tool_started(1, "x", "grep_files", "price"),
+)
+DONE = TurnDone(
+    turn=1,
+    attempt=1,
+    reason="stop",
+    text="It is in cart.py.",
+    turn_memory=TurnMemory(),
+    calls=1,
+    seconds=1.0,
+    carried_bytes=1,
+    trace_bytes=1,
+)
+
+
+class FakeAgents:
+    """One sub-agent at work, of the call `c`."""
+
+    def __init__(self) -> None:
+        self.bus = EventBus()
+        self.stopped: list[str] = []
+
+    async def watch(self, call_id: str, session_id: str) -> WatchedAgent:
+        if call_id != "c":
+            raise SessionRefused("This sub-agent hasn't begun.")
+        return WatchedAgent("20261124-120000-abcdef", BEGUN, self.bus.subscribe())
+
+    def stop(self, call_id: str) -> None:
+        self.stopped.append(call_id)
+
+
+async def begun(driver: Driver, call_id: str = "c") -> None:
+    """A turn has given a task to a sub-agent, which searches."""
+    await driver.play(
+        story.started(1, "go"),
+        story.tool_started(1, call_id, "task", "explore: find the price"),
+        AgentEvent(turn=1, id=call_id, agent="explore", event=BEGUN[1]),
+    )
+
+
+async def opened(driver: Driver) -> None:
+    """Its entry in Activity is chosen, and enter pressed."""
+    driver.screen.set_focus(driver.screen.sidebar.activity)
+    await driver.press("enter")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)])
+async def test_its_transcript_is_live_and_a_key_stops_it_alone(tmp_path: Path, size: tuple[int, int]) -> None:
+    agents = FakeAgents()
+    async with workspace(tmp_path, sub_agents=agents, size=size) as driver:
+        await begun(driver)
+        if size[0] < 120:
+            await driver.press("ctrl+b")
+        await driver.until_shown("grep price")
+        await opened(driver)
+        await driver.until_shown("find the price")
+        await driver.until_shown("0 calls")
+        assert driver.shows("k stop it alone") and driver.shows("works")
+        assert driver.shows("20261124-120000-abcdef") == (size[0] > 78)
+        await driver.press("k")
+        assert agents.stopped == ["c"]
+        agents.bus.publish(DONE)
+        await driver.until_shown("has ended")
+        assert not driver.shows("k stop it alone")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_one_that_has_not_begun_is_told(tmp_path: Path) -> None:
+    async with workspace(tmp_path, sub_agents=FakeAgents()) as driver:
+        await begun(driver, "d")
+        await opened(driver)
+        await driver.until_shown("This sub-agent hasn't begun.")
+
+
+async def test_its_question_names_it(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await begun(driver)
+        await driver.play(
+            ApprovalRequested(
+                turn=1,
+                id="c/x",
+                name="read_file",
+                arguments={},
+                target="/etc/hosts",
+                question="Read this file?",
+                why="outside the workspace",
+                display=None,
+                grant=None,
+                agent="explore",
+            )
+        )
+        await driver.until_shown("sub-agent explore")
+        assert driver.shows("Read this file?")
