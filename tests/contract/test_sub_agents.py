@@ -21,6 +21,7 @@ from keen_tui.domain.events import (
     TurnAbandoned,
     TurnDone,
     TurnIncomplete,
+    TurnStarted,
     Usage,
 )
 from keen_tui.domain.messages import FileChanged
@@ -364,3 +365,19 @@ async def test_what_a_sub_agent_sent_is_compared_with_no_history(
         left_out = LeftOut(4_000)
         assert Spent().plus(own, left_out).whole_tokens == own.tokens.input_tokens
         assert Spent().plus(replace(own, agent=""), left_out).whole_tokens == 1_100
+
+
+async def test_one_that_is_gone_on_with_shows_its_past(tmp_path: Path, environ: dict[str, str]) -> None:
+    hang = Reply([Say("Thinking")], broken=Break("stall"))
+    server, answers = server_of({"go": [Reply([task("two")])], "two": [READ, CUT, hang]})
+    async with server:
+        async with with_agents(tmp_path, server, "openai-chat", environ, durable=True) as bench:
+            await bench.ask("go")
+            session_id = bench.history.session_id
+        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=session_id)
+        async with again as bench:
+            bench.session.retry()
+            await until(lambda: len(answers.sent["two"]) == 3)
+            (agent,) = bench.session.agents.all
+            messages = [event.text for event in agent.events.all if isinstance(event, TurnStarted)]
+            assert messages == ["two", None]

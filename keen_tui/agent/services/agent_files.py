@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from keen_tui.agent.services.session_loading import read_for_opening
 from keen_tui.agent.services.session_writer import SessionWriter
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.events import Event
 from keen_tui.storage.paths import is_regular, is_session_id
 from keen_tui.storage.sessions import SessionStore
 
@@ -40,8 +41,9 @@ class SavedAgents:
         """The id of a new session."""
         return self._store.new_agent_id()
 
-    async def open(self, session: Session, session_id: str) -> None:
-        """Save the session from now on. If it was saved before, it goes on from there. Raises KeenError."""
+    async def open(self, session: Session, session_id: str) -> Sequence[Event]:
+        """Save the session from now on. If it was saved before, it goes on from there; returns what happened
+        until then. Raises KeenError."""
         if not is_session_id(session_id):
             raise StorageFailed("The session of the sub-agent has no valid id.")
         path, keeps = self._store.agent_path(self._of, session_id), self._keeps_pending()
@@ -67,6 +69,7 @@ class SavedAgents:
         )
         writer.take_over(opening, keeps_pending=keeps)
         self._writers[session_id] = writer
+        return opening.events if opening else ()
 
     async def close(self, session_id: str) -> None:
         """Finish the file of that session."""

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from msgspec.structs import replace
 
-from keen_tui.domain.events import OwnEvent, Passing, ReasoningDelta, TextDelta
+from keen_tui.domain.events import AgentEvent, Event, OwnEvent, Passing, ReasoningDelta, TextDelta
 
 
 class KeptEvents:
@@ -21,9 +21,9 @@ class KeptEvents:
         """All events, oldest first."""
         return tuple(self._events)
 
-    def begin(self, past: Iterable[OwnEvent]) -> None:
+    def begin(self, past: Iterable[Event]) -> None:
         """Begin with these events."""
-        self._events = list(past)
+        self._events = [event for event in past if not isinstance(event, AgentEvent)]
 
     def note(self, event: OwnEvent) -> None:
         """Add an event."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -96,6 +97,14 @@ class SubAgent:
         except asyncio.CancelledError:
             await (session.close() if self._agents.why_stopped() == PROGRAM_ENDED else session.halt())
             raise
+
+    async def released(self) -> Session | None:
+        """Its session, which is the caller's to close from now on; None if it has none."""
+        if self._opening:
+            with suppress(KeenError):
+                await self._opened()
+        session, self.session = self.session, None
+        return session
 
     def stop(self) -> None:
         """Stop it alone: the parent's turn goes on with what there is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from keen_tui.agent.subagents.agent_result import waiting
@@ -31,8 +31,9 @@ class AgentFiles(Protocol):
     def new_id(self) -> str:
         """The id of a new session."""
 
-    async def open(self, session: Session, session_id: str) -> None:
-        """Save the session from now on. If it was saved before, it goes on from there. Raises KeenError."""
+    async def open(self, session: Session, session_id: str) -> Sequence[Event]:
+        """Save the session from now on. If it was saved before, it goes on from there; returns what happened
+        until then. Raises KeenError."""
 
     async def close(self, session_id: str) -> None:
         """Finish the file of that session."""
@@ -107,7 +108,7 @@ class SubAgents:
         assert self._start
         session = self._start(agent.order.agent, agent.hear)
         if self.files:
-            await self.files.open(session, agent.session_id)
+            agent.events.begin(await self.files.open(session, agent.session_id))
         return session
 
     def find(self, call_id: str) -> SubAgent | None:
@@ -149,8 +150,7 @@ class SubAgents:
             await self._put_away(agent)
 
     async def _put_away(self, agent: SubAgent) -> None:
-        session, agent.session = agent.session, None
-        if session:
+        if session := await agent.released():
             await session.close()
             if self.files:
                 await self.files.close(agent.session_id)
