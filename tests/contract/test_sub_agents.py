@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -102,30 +101,32 @@ async def test_its_facts_are_facts_of_the_parent(tmp_path: Path, api: Api, envir
         assert [file.path for file in changes.files] == ["b.txt"]
 
 
-async def test_those_that_read_run_side_by_side_and_results_keep_their_order(
-    tmp_path: Path, api: Api, environ: dict[str, str]
-) -> None:
-    prompts = [f"look {number}" for number in range(6)]
-    slow = {
-        prompt: [Reply([Say(f"Seen {prompt}.")], wait=0.3 - 0.04 * place)]
-        for place, prompt in enumerate(prompts)
-    }
+async def test_results_keep_the_order_of_the_calls(tmp_path: Path, api: Api, environ: dict[str, str]) -> None:
+    prompts = [f"look {number}" for number in range(3)]
+    slow = {prompt: [READ] * (2 - place) + [said(f"Seen {prompt}.")] for place, prompt in enumerate(prompts)}
     server, answers = server_of({"go": [Reply([*map(task, prompts)]), said("Done.")], **slow})
-    async with server, with_agents(tmp_path, server, api, environ, agents_at_once=3) as bench:
-        most = 0
-
-        async def watch() -> None:
-            nonlocal most
-            while True:
-                most = max(most, sum(agent.session is not None for agent in bench.session.agents.all))
-                await asyncio.sleep(0)
-
-        watching = asyncio.create_task(watch())
+    async with server, with_agents(tmp_path, server, api, environ) as bench:
         await bench.ask("go")
-        watching.cancel()
         results = [message.text for message in seen(answers.sent["go"][-1]) if message.role == "tool"]
         assert results == [f"Seen {prompt}." for prompt in prompts]
-        assert most == 3
+
+
+async def test_those_that_read_run_side_by_side_as_many_as_the_setting_says(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    hang = Reply([Say("Thinking")], broken=Break("stall"))
+    prompts = [f"look {number}" for number in range(5)]
+    server, answers = server_of(
+        {"go": [Reply([*map(task, prompts)])], **{prompt: [hang] for prompt in prompts}}
+    )
+    async with server, with_agents(tmp_path, server, "openai-chat", environ, agents_at_once=3) as bench:
+        bench.session.submit("go")
+        await until(lambda: server.open_streams == 3)
+        await bench.log.caught_up()
+        assert set(answers.sent) == {"go", *prompts[:3]}
+        first = bench.session.agents.all[0]
+        bench.session.agents.stop(first.call.id)
+        await until(lambda: set(answers.sent) == {"go", *prompts[:4]})
 
 
 async def test_those_that_write_run_one_after_the_other(
