@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,11 @@ def said(text: str) -> Reply:
 
 class ByTask:
     """Answers each conversation from a script of its own: they are told apart by their first message. `sent`
-    are the requests of each."""
+    are the requests of each; `look` is called at each request."""
 
     def __init__(self, scripts: Mapping[str, Sequence[Answer]]) -> None:
         self.sent: dict[str, list[RecordedRequest]] = {}
+        self.look: Callable[[], None] = lambda: None
         self._scripts = scripts
         self._next: Counter[str] = Counter()
 
@@ -48,6 +49,7 @@ class ByTask:
         first = next(message.text for message in seen(request) if message.role == "user")
         key = next(name for name in self._scripts if first.startswith(name))
         self.sent.setdefault(key, []).append(request)
+        self.look()
         place = self._next[key]
         self._next[key] += 1
         return self._scripts[key][place]
