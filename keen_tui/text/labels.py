@@ -152,9 +152,9 @@ def kept_words(calls: int, agents: int) -> str:
     return ", ".join(finished + midway)
 
 
-def agent_words(agent: str) -> str:
-    """`sub-agent explore`; "" for no name."""
-    return f"sub-agent {clean(agent)}" if agent else ""
+def asker_and(agent: str, question: str) -> str:
+    """`Sub-agent explore: Read this file?`; the question alone if no sub-agent asks."""
+    return f"Sub-agent {clean(agent)}: {question}" if agent else question
 
 
 def page_line(page: PageDisplay) -> str:

@@ -91,8 +91,9 @@ async def test_one_that_has_not_begun_is_told(tmp_path: Path) -> None:
         await driver.until_shown("This sub-agent hasn't begun.")
 
 
-async def test_its_question_names_it(tmp_path: Path) -> None:
-    async with workspace(tmp_path) as driver:
+@pytest.mark.parametrize("size", [(120, 40), (60, 12)])
+async def test_its_question_names_it(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with workspace(tmp_path, size=size) as driver:
         await begun(driver)
         await driver.play(
             ApprovalRequested(
@@ -108,5 +109,4 @@ async def test_its_question_names_it(tmp_path: Path) -> None:
                 agent="explore",
             )
         )
-        await driver.until_shown("sub-agent explore")
-        assert driver.shows("Read this file?")
+        await driver.until_shown("Sub-agent explore: Read this file?")

@@ -26,7 +26,7 @@ from keen_tui.frontends.shared.questions import (
     is_risky,
 )
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import MODES, agent_words, tool_label
+from keen_tui.text.labels import MODES, asker_and, tool_label
 
 STAY = Choice(id="stay", label="stay")
 _DECLINE = Choice(id="decline", label="decline to answer")
@@ -49,7 +49,7 @@ def _told(choice: Choice, number: int) -> Choice:
 
 
 def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
-    yield f"{_beginning(event)}: {event.question}"
+    yield f"Question: {asker_and(event.agent, event.question)}"
     if event.display is None:
         yield f"Tool {tool_label(event.name)}: {revealed(event.target)}"
     else:
@@ -64,12 +64,8 @@ def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
 
 def asked_question(event: QuestionAsked) -> LineQuestion:
     """What the model wants to know. The answers are named by their numbers from 0."""
-    lines = (*read_out(event.body), *f"{_beginning(event)}: {event.question}".split("\n"))
+    lines = (*read_out(event.body), *f"Question: {asker_and(event.agent, event.question)}".split("\n"))
     return LineQuestion(lines=lines, choices=(*asked_choices(event), _DECLINE))
-
-
-def _beginning(event: ApprovalRequested | QuestionAsked) -> str:
-    return f"Question of the {agent_words(event.agent)}" if event.agent else "Question"
 
 
 def question_of(asked: CommandQuestion) -> LineQuestion:

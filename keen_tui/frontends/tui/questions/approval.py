@@ -22,7 +22,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import GAP
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import agent_words
+from keen_tui.text.labels import asker_and
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -34,7 +34,7 @@ def approval_question(event: ApprovalRequested) -> Question:
     parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
     warning = _IRREVERSIBLE if any(part.loses for part in parts) else ""
     return Question(
-        title=clean(event.question),
+        title=asker_and(event.agent, clean(event.question)),
         facts=_facts(event),
         body=_Body(event),
         parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
@@ -48,10 +48,6 @@ def approval_question(event: ApprovalRequested) -> Question:
 
 
 def _facts(event: ApprovalRequested) -> str:
-    return GAP.join(filter(None, (agent_words(event.agent), _about(event))))
-
-
-def _about(event: ApprovalRequested) -> str:
     match event.display:
         case DiffDisplay() as diff:
             changes = f"+{diff.added} -{diff.removed}"

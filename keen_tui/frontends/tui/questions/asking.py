@@ -17,7 +17,7 @@ from keen_tui.frontends.tui.transcript.markdown.markdown import parse, render_bl
 from keen_tui.frontends.tui.transcript.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import wrapped
-from keen_tui.text.labels import agent_words
+from keen_tui.text.labels import asker_and
 from keen_tui.text.sanitize import clean
 
 _LONGEST_TITLE = 68
@@ -30,8 +30,8 @@ def asked_question(event: QuestionAsked) -> Question:
     question = clean(event.question, newlines=True)
     is_short = len(question) <= _LONGEST_TITLE and "\n" not in question
     return Question(
-        title=question if is_short else "A question",
-        facts=agent_words(event.agent) or tool_name(clean(event.name)),
+        title=asker_and(event.agent, question if is_short else "A question"),
+        facts=tool_name(clean(event.name)),
         body=_Plan(event.body) if event.body else None if is_short else _Words(question),
         preselected=None if event.body else 0,
         interrupts=True,
