@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.domain.bus import EventBus
@@ -28,6 +29,18 @@ DONE = TurnDone(
     seconds=1.0,
     carried_bytes=1,
     trace_bytes=1,
+)
+
+ASKED = ApprovalRequested(
+    turn=1,
+    id="x",
+    name="read_file",
+    arguments={},
+    target="/etc/hosts",
+    question="Read this file?",
+    why="outside the workspace",
+    display=None,
+    grant=None,
 )
 
 
@@ -84,6 +97,17 @@ async def test_its_transcript_is_live_and_a_key_stops_it_alone(tmp_path: Path, s
         await driver.until(lambda: driver.app.screen is driver.screen)
 
 
+async def test_its_page_says_that_it_asks(tmp_path: Path) -> None:
+    agents = FakeAgents()
+    async with workspace(tmp_path, sub_agents=agents) as driver:
+        await begun(driver)
+        await opened(driver)
+        await driver.until_shown("works")
+        agents.bus.publish(ASKED)
+        await driver.until_shown("asks you")
+        assert driver.shows("esc back to its question")
+
+
 async def test_one_that_has_not_begun_is_told(tmp_path: Path) -> None:
     async with workspace(tmp_path, sub_agents=FakeAgents()) as driver:
         await begun(driver, "d")
@@ -95,18 +119,5 @@ async def test_one_that_has_not_begun_is_told(tmp_path: Path) -> None:
 async def test_its_question_names_it(tmp_path: Path, size: tuple[int, int]) -> None:
     async with workspace(tmp_path, size=size) as driver:
         await begun(driver)
-        await driver.play(
-            ApprovalRequested(
-                turn=1,
-                id="c/x",
-                name="read_file",
-                arguments={},
-                target="/etc/hosts",
-                question="Read this file?",
-                why="outside the workspace",
-                display=None,
-                grant=None,
-                agent="explore",
-            )
-        )
+        await driver.play(replace(ASKED, id="c/x", agent="explore"))
         await driver.until_shown("Sub-agent explore: Read this file?")

@@ -38,12 +38,13 @@ class _Title(RowWidget):
 
     def rows(self, width: int, height: int) -> list[Text]:
         calls = sum(row.calls for row in self.state.turns)
-        how = "works" if self.state.turn_running else "has ended"
+        asks = bool(self.state.approval or self.state.asked)
+        how = "asks you" if asks else "works" if self.state.turn_running else "has ended"
         left = Text.assemble(("Sub-agent ", self.look("dim")), (self._target, self.look("text", bold=True)))
         spent = self.state.spent
         sent = f"{self.glyphs.up}{tokens(spent.input_tokens)} {self.glyphs.down}{tokens(spent.output_tokens)}"
         facts = (counted(calls, "call"), sent, dollars(spent.cost) if spent.cost else "", how)
-        right = Text(GAP.join(filter(None, facts)), self.look("dim"))
+        right = Text(GAP.join(filter(None, facts)), self.look("wait" if asks else "dim"))
         return [indented(spread(left, right, max(width - 2 * _EDGE, 1), self.glyphs.more), _EDGE)]
 
 
@@ -51,13 +52,18 @@ class _Keys(RowWidget):
     """The keys of the page."""
 
     runs = False
+    asks = False
     session_id = ""
 
     def rows(self, width: int, height: int) -> list[Text]:
         inner = max(width - 2 * _EDGE, 1)
         arrows = f"{self.glyphs.up}{self.glyphs.down}"
         stops = (self.key_hint(shown("page_stop"), "stop it alone"),) if self.runs else ()
-        hints = self.fact(self.key_hint("esc", "back"), *stops, self.key_hint(arrows, "scroll"))
+        hints = self.fact(
+            self.key_hint("esc", "back to its question" if self.asks else "back"),
+            *stops,
+            self.key_hint(arrows, "scroll"),
+        )
         row = spread(hints, Text(self.session_id, self.look("dim")), inner, self.glyphs.more)
         return [indented(row if inner >= _WITH_ID else cut_row(hints, inner, self.glyphs.more), _EDGE)]
 
@@ -129,6 +135,7 @@ class AgentScreen(Screen[None]):
     def _show(self, state: UiState) -> None:
         self._state = self._title.state = state
         self._keys.runs = state.turn_running
+        self._keys.asks = bool(state.approval or state.asked)
         self._transcript.show(state.past, state.live)
         self._title.changed()
         self._keys.changed()
