@@ -25,6 +25,8 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import FileChanged
 from keen_tui.domain.spent import LeftOut, Spent
+from keen_tui.settings.added.agents import BUILT_IN
+from keen_tui.settings.added.hooks import Hook
 from tests.support.sub_agents import said, server_of, task, with_agents
 from tests.support.waiting import until
 from tests.support.wire import assert_valid
@@ -382,3 +384,43 @@ async def test_one_that_is_gone_on_with_shows_its_past(tmp_path: Path, environ: 
             (agent,) = bench.session.agents.all
             messages = [event.text for event in agent.events.all if isinstance(event, TurnStarted)]
             assert messages == ["two", None]
+
+
+async def test_a_hook_guards_a_task_in_every_attempt_and_the_calls_inside(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    guards = "cat >> seen.txt; test ! -e closed || { echo closed >&2; exit 2; }"
+    hooks = [
+        Hook(point="PreToolUse", matcher="Task", command=guards),
+        Hook(point="PreToolUse", matcher="Read", command="cat >> read.txt"),
+    ]
+    write = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
+    parent = [Reply([task("one", "writer")]), said("Done.")]
+    server, answers = server_of({"go": parent, "one": [READ, write, CUT, said("One.")]})
+    async with server, with_agents(tmp_path, server, "openai-chat", environ, hooks=hooks) as bench:
+        await bench.ask("go")
+        work = tmp_path / "work"
+        assert '"subagent_type":"writer"' in (work / "seen.txt").read_text().replace(" ", "")
+        assert "a.txt" in (work / "read.txt").read_text()
+        (work / "closed").touch()
+        end = await bench.retry()
+        assert isinstance(end, TurnDone) and end.turn_memory.files_changed == ("b.txt",)
+        (result,) = [message.text for message in seen(answers.sent["go"][-1]) if message.role == "tool"]
+        assert "closed" in result and len(answers.sent["one"]) == 3
+
+
+async def test_a_definition_that_is_gone_loses_no_facts(tmp_path: Path, environ: dict[str, str]) -> None:
+    write = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
+    parent = [Reply([task("one", "writer")]), said("Done.")]
+    server, _ = server_of({"go": parent, "one": [write, CUT]})
+    async with server:
+        async with with_agents(tmp_path, server, "openai-chat", environ, durable=True) as bench:
+            await bench.ask("go")
+            session_id = bench.history.session_id
+        later = with_agents(
+            tmp_path, server, "openai-chat", environ, durable=True, opening=session_id, agents=BUILT_IN
+        )
+        async with later as bench:
+            end = await bench.retry()
+            assert isinstance(end, TurnDone) and end.turn_memory.files_changed == ("b.txt",)
+            assert "there is no sub-agent 'writer'" in str(server.requests[-1].body)

@@ -15,6 +15,7 @@ from keen_tui.domain.choices import Api, Mode
 from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.added.additions import Additions
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
+from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.paths import data_folder
@@ -69,6 +70,7 @@ async def with_agents(
     attempts: int = 1,
     agents: Sequence[AgentDefinition] = (*BUILT_IN, WRITER),
     info: ModelInfo | None = None,
+    hooks: Sequence[Hook] = (),
     **settings: Any,
 ) -> AsyncIterator[SavedBench]:
     """A running program with sub-agents; `opening` is the id of a session to go on with."""
@@ -84,7 +86,7 @@ async def with_agents(
         store,
         environ,
         attended=attended,
-        additions=Additions(agents=tuple(agents)),
+        additions=Additions(agents=tuple(agents), hooks=tuple(hooks)),
     )
     log = EventLog(session.bus.subscribe())
     await history.begin()

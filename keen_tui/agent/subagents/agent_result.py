@@ -67,7 +67,7 @@ def stopped(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
 
 def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = None) -> ToolResult:
     """It couldn't finish, and a retry wouldn't help: what it has said and done so far."""
-    memory = replace(end.turn_memory, skills=()) if end else _NOTHING
+    memory = replace(end.turn_memory, skills=()) if end else turn_memory(agent.result.facts)
     said = end.text if end else ""
     return ToolResult(
         text=_so_far(f"The sub-agent didn't finish. {why}", said, memory),

@@ -73,7 +73,6 @@ class RunningCall:
         self._turn = turn
         self._step = step
         self._call = call
-        self._goes_on = earlier is not None and earlier.ran
         self._setup = setup
         self._target = setup.toolbox.target(call)
         self._prepared: PreparedCall | None = None
@@ -98,11 +97,10 @@ class RunningCall:
 
     async def check(self) -> None:
         """Ask the hooks, and check the call without touching anything. If that fails, it sets the result.
-        Hooks aren't asked again about a call that is gone on with."""
-        if not self._goes_on:
-            self._said = await self._setup.hooks.before_call(self._turn, self._call)
+        Facts of an earlier attempt stay."""
+        self._said = await self._setup.hooks.before_call(self._turn, self._call)
         if self._said.ruling == "deny":
-            self.result = denied_by_hook(self._said)
+            self.result = replace(denied_by_hook(self._said), facts=self.result.facts)
             return
         if self._said.arguments is not None:
             self._call = replace(self._call, arguments=self._said.arguments)
@@ -110,7 +108,7 @@ class RunningCall:
         try:
             self._prepared = await self._setup.toolbox.prepare(self._call)
         except Exception as error:
-            self.result = failed_result(error, ran=False)
+            self.result = replace(failed_result(error, ran=False), facts=self.result.facts)
 
     @property
     def asks_nobody(self) -> bool:
