@@ -19,7 +19,7 @@ from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnBackup
-from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.events import Event
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
@@ -45,12 +45,13 @@ from keen_tui.tools.orphans.records import FOLDER as RUNNING
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.process.hook_process import HookPrograms
-from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
+from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox, sandbox_here
 from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
 
 if TYPE_CHECKING:
+    from keen_tui.agent.subagents.own_tree import OwnTree
     from keen_tui.tools.mcp.link import AuthFactory
 
 
@@ -79,21 +80,27 @@ def build_session(
     what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
     reads AGENTS.md, `key_variables` names variables that hold API keys, `additions` are what the user and a
     trusted project add. `chooser` finds the models of sub-agents that name one; None: none can."""
-    folders = [skill.folder for skill in additions.skills]
     project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
-    sandbox = sandbox_here(workspace, os.environ, folders) if settings.sandbox else no_sandbox()
+
+    def sandbox_in(folder: Path) -> SandboxFinder:
+        skills = [skill.folder for skill in additions.skills]
+        return sandbox_here(folder, os.environ, skills) if settings.sandbox else no_sandbox()
+
     toolbox = partial(
         build_toolbox,
-        workspace,
-        backup,
+        root=workspace,
+        backup=backup,
         rules=rules,
-        sandbox=sandbox,
+        sandbox=sandbox_in(workspace),
         network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
         key_variables=key_variables,
         read_only_first=settings.permissions_read_only_first,
         kept_back=data_folder(os.environ) / QUARANTINE,
         skills=additions.skills,
         linked=linked_git(workspace, os.environ),
+    )
+    watching = partial(
+        toolbox, scratch=data_folder(os.environ) / SCRATCH, watches_commands=settings.memory_watch_commands
     )
     built = partial(
         Session,
@@ -108,28 +115,47 @@ def build_session(
         hook_programs=HookPrograms(project, dict.fromkeys(PROJECT_FOLDER, str(project)), key_variables),
     )
 
-    def start(agent: AgentDefinition, hear: Callable[[Event], None]) -> Session:
+    def start(agent: AgentDefinition, hear: Callable[[Event], None], tree: OwnTree | None) -> Session:
         parent = session.state.open.setup
         provider, known = parent.provider.sibling(searches=agent.may_use("web_search")), session.state.info
         if agent.model:
             provider, known = _model_named(agent.model, settings, chooser)
-        return built(
+        make, tools, role = built, toolbox, agent.instructions
+        if tree:
+            tools = partial(
+                watching,
+                root=tree.path,
+                backup=backup and backup.apart(),
+                sandbox=sandbox_in(tree.path),
+                linked=linked_git(tree.path, os.environ),
+            )
+            files = instruction_files and replace(instruction_files, workspace=tree.path)
+            make = partial(built, workspace=tree.path, instruction_files=files)
+            role = f"{role}\n\n{tree.role}"
+        return make(
             provider=provider,
             info=known,
-            toolbox=toolbox().narrowed(agent, parent.toolbox),
+            toolbox=tools().narrowed(agent, parent.toolbox),
             mode=agent.mode_under(session.mode),
             max_steps=min(agent.max_steps or settings.max_steps, settings.max_steps),
             policy=session.policy,
             hooks=[hook for hook in additions.hooks if hook.point in POINTS_OF_CALLS],
-            shared=replace(session.shared, role=agent.instructions, hear=hear),
+            shared=replace(session.shared, role=role, hear=hear),
         )
+
+    def enter_tree(agent: AgentDefinition, session_id: str) -> OwnTree:
+        if agent.mode_under(session.mode) == "plan":
+            raise SessionRefused(
+                "In plan mode there is no work tree for it: git would have to make a branch."
+            )
+        from keen_tui.agent.subagents import own_tree  # noqa: PLC0415 - only where one works apart
+
+        return own_tree.enter_tree(workspace, agent.name, session_id)
 
     session = built(
         provider=provider,
         info=info,
-        toolbox=toolbox(
-            scratch=data_folder(os.environ) / SCRATCH,
-            watches_commands=settings.memory_watch_commands,
+        toolbox=watching(
             servers=additions.servers,
             auth=_auth() if additions.servers else None,
             agents=additions.agents,
@@ -138,7 +164,7 @@ def build_session(
         max_steps=settings.max_steps,
         policy=settings.memory_policy,
         hooks=additions.hooks,
-        agents=SubAgents(start, at_once=settings.agents_at_once),
+        agents=SubAgents(start, enter_tree, at_once=settings.agents_at_once),
     )
     return session
 

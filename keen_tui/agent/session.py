@@ -513,7 +513,7 @@ class Session:
         if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
         await self._job.halt()
-        await self.agents.dismiss()
+        await self.agents.dismiss(finished=False)
         self._queue.forget()
         await self._hooks.close()
         await self._setup.provider.close()

@@ -29,6 +29,13 @@ class TurnBackup:
         self.outputs: OutputFiles | None = None
         self.turn: Callable[[], int] = lambda: 0
 
+    def apart(self) -> TurnBackup:
+        """A backup for work in another folder during the running turn: it names files for output and keeps no
+        changes."""
+        apart = TurnBackup()
+        apart.outputs, apart.turn = self.outputs, self.turn
+        return apart
+
     def keep(
         self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
     ) -> None:

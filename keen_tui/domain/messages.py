@@ -68,7 +68,14 @@ class ServerCalled(_Fact, frozen=True, kw_only=True):
     failed: bool = False
 
 
-Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed | ServerCalled
+class WorkTreeChanged(_Fact, frozen=True, kw_only=True):
+    """A sub-agent changed something in a git work tree of its own, so nothing in the workspace."""
+
+    name: str
+    branch: str
+
+
+Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed | ServerCalled | WorkTreeChanged
 
 
 class CalledTool(Struct, frozen=True, kw_only=True):
@@ -100,7 +107,8 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     `by_command` are those of the changed files that only commands changed. `unwatched`: commands ran whose
     changes aren't known. `pages_read` are the addresses of the pages that were read, each once: the person
     sees them, requests never carry them. `called` are the tools of MCP servers that were called and may have
-    changed something, in first-called order.
+    changed something, in first-called order. `work_trees` are those in which sub-agents worked apart and
+    changed something, each once.
     """
 
     files_changed: tuple[str, ...] = ()
@@ -111,6 +119,7 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     pages_read: tuple[str, ...] = ()
     skills: tuple[SkillUsed, ...] = ()
     called: tuple[CalledTool, ...] = ()
+    work_trees: tuple[WorkTreeChanged, ...] = ()
 
     def __bool__(self) -> bool:
         facts = (
@@ -121,6 +130,7 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
             self.pages_read,
             self.skills,
             self.called,
+            self.work_trees,
         )
         return any(facts)
 

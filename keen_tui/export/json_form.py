@@ -8,8 +8,9 @@
   `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`,
   `by_command`, the files that only commands changed, `unwatched`: commands ran that weren't watched,
   `skills` with `name` and `bytes`, `pages_read`, the addresses of the pages that were read: later turns
-  aren't told of them, and `called`: tools of MCP servers, each with `server`, `tool`, and the numbers of
-  calls `done` and `failed`),
+  aren't told of them, `called`: tools of MCP servers, each with `server`, `tool`, and the numbers of
+  calls `done` and `failed`, and `work_trees`: those in which sub-agents changed something, each with `name`
+  and `branch`),
   `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
   for what no model said), `ran` (what the user ran before the message, and the model was told with it:
   `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
@@ -152,6 +153,7 @@ def _memory(memory: TurnMemory) -> dict[str, Any]:
         "pages_read": list(memory.pages_read),
         "skills": [{"name": each.name, "bytes": each.bytes} for each in memory.skills],
         "called": to_builtins(memory.called),
+        "work_trees": to_builtins(memory.work_trees),
     }
 
 

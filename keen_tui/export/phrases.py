@@ -135,14 +135,15 @@ def unknown_effects(end: EndEvent | TurnAbandoned) -> list[str]:
 
 
 def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
-    """Glyph, words and what came of it: files, then failed commands, skills, called tools of servers, notes,
-    and pages that were read."""
+    """Glyph, words and what came of it: files, then failed commands, skills, called tools of servers, work
+    trees, notes, and pages that were read."""
     return [
         *(("±", clean(file.name), "by command" if file.by_command else "") for file in folded_files(memory)),
         *((("–", UNWATCHED, ""),) if memory.unwatched else ()),
         *(("✗", clean(failed.command), f"exit {failed.exit_code}") for failed in memory.failed_bash),
         *(("◆", f"skill {clean(skill.name)}", size(skill.bytes)) for skill in memory.skills),
         *(("→", clean(called.name), called.outcome) for called in memory.called),
+        *(("±", clean(tree.branch), "work tree") for tree in memory.work_trees),
         *(("•", clean(note), "") for note in memory.notes),
         *(("→", clean(url), "read, not carried") for url in memory.pages_read),
     ]

@@ -17,6 +17,7 @@ from keen_tui.domain.messages import (
     ServerCalled,
     SkillUsed,
     TurnMemory,
+    WorkTreeChanged,
 )
 
 
@@ -37,14 +38,15 @@ class Recorder:
 
 
 def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
-    """The facts as TurnMemory: each file, skill and page once, in first-seen order; all failed commands, in
-    order."""
+    """The facts as TurnMemory: each file, skill, page and work tree once, in first-seen order; all failed
+    commands, in order."""
     only_by_command: dict[str, bool] = {}
     failed: list[CommandFailed] = []
     skills: dict[str, SkillUsed] = {}
     unwatched = False
     pages: dict[str, None] = {}
     called: list[CalledTool] = []
+    trees: dict[str, WorkTreeChanged] = {}
     for fact in facts:
         match fact:
             case FileChanged(path=path, by_command=by_command):
@@ -59,6 +61,8 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
                 skills[name] = fact
             case ServerCalled(server=server, tool=tool, failed=has_failed):
                 called.append(CalledTool(server=server, tool=tool, done=not has_failed, failed=has_failed))
+            case WorkTreeChanged(name=name):
+                trees[name] = fact
     return TurnMemory(
         files_changed=tuple(only_by_command),
         failed_bash=tuple(failed),
@@ -67,6 +71,7 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
         pages_read=tuple(pages),
         skills=tuple(skills.values()),
         called=_counted(called),
+        work_trees=tuple(trees.values()),
     )
 
 
@@ -77,7 +82,7 @@ def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
     pages = (PageRead(url=url) for url in memory.pages_read)
     unwatched = (CommandUnwatched(),) if memory.unwatched else ()
     calls = chain.from_iterable(map(_calls_of, memory.called))
-    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *calls, *pages)
+    return (*files, *memory.failed_bash, *unwatched, *memory.skills, *calls, *memory.work_trees, *pages)
 
 
 def _calls_of(called: CalledTool) -> Iterator[ServerCalled]:
@@ -86,7 +91,7 @@ def _calls_of(called: CalledTool) -> Iterator[ServerCalled]:
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
-    """Several memories as one, oldest first: the union of the files, of the skills and of the pages, all
+    """Several memories as one, oldest first: the union of the files, skills, pages and work trees, all
     failed commands, all notes, the calls of each tool."""
     all_of = list(memories)
     files = {path: None for memory in all_of for path in memory.files_changed}
@@ -100,6 +105,7 @@ def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
         pages_read=tuple(dict.fromkeys(url for memory in all_of for url in memory.pages_read)),
         skills=tuple({skill.name: skill for memory in all_of for skill in memory.skills}.values()),
         called=_counted(each for memory in all_of for each in memory.called),
+        work_trees=tuple({tree.name: tree for memory in all_of for tree in memory.work_trees}.values()),
     )
 
 

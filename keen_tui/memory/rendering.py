@@ -94,6 +94,8 @@ def _memory_lines(memory: TurnMemory) -> Iterator[str]:
         yield f"- Skill in use: {_quoted_path(skill.name)}"
     if memory.called:
         yield f"- Called: {_rendered_calls(memory.called)}"
+    for tree in memory.work_trees:
+        yield f"- Work tree: {_quoted_path(tree.name)} (branch {_quoted_path(tree.branch)})"
     for note in memory.notes:
         yield f"- Note: {_quoted_path(note)}"
 

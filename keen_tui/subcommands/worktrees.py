@@ -95,6 +95,7 @@ def _lines(
     """What it is and holds, its newest session, and where it is."""
     record = tree.record
     facts = [record.name, record.branch]
+    facts += [f"of the sub-agent {record.agent}"] if record.agent else []
     facts += [record.project] if with_project else []
     if problem := tree.problem:
         facts.append(f"! {problem}")

@@ -34,6 +34,7 @@ class WorkTreeRecord(Struct, frozen=True, kw_only=True):
     `project` is the top folder of the work tree that it was made from, `common` the repository that both
     share, `git` its own folder in there ("" until git has made it). `base` is the branch that was checked out
     in the project, "" for none, and `commit` the commit of that moment. `made` is in seconds since the epoch.
+    `agent` is the sub-agent that it was made for, "" for none.
     """
 
     name: str
@@ -44,6 +45,7 @@ class WorkTreeRecord(Struct, frozen=True, kw_only=True):
     base: str
     commit: str
     made: float
+    agent: str = ""
 
 
 def trees_folder(data: Path, project: Path) -> Path:

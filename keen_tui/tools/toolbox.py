@@ -156,7 +156,7 @@ class Toolbox:
 
     def narrowed(self, agent: AgentDefinition, parent: Toolbox) -> Toolbox:
         """The toolbox of a sub-agent: its tools of these, and of those that the servers of its parent offer
-        now. It finds changes of commands as its parent does."""
+        now. It finds changes of commands as its parent does, unless it works elsewhere."""
         offered = parent.servers.offered if parent.servers else ()
         of_servers = (parent.servers.tools.get(spec.name) for spec in offered if parent.servers)
         tools = (*self._tools.values(), *filter(None, of_servers))
@@ -169,7 +169,7 @@ class Toolbox:
             self._keys,
             self._quarantine,
             self.earlier,
-            parent.watch,
+            self.watch or parent.watch,
             self.skills,
             tasks=self.tasks,
             known=self.known,

@@ -24,7 +24,7 @@ async def test_a_definition_gives_its_instructions_and_takes_tools_and_rights_aw
     program = Program(tmp_path)
     (program.home / "agents").mkdir()
     (program.home / "agents/reviewer.md").write_text(REVIEWER)
-    (program.home / "agents/apart.md").write_text(REVIEWER.replace("model: sonnet", "isolation: worktree"))
+    (program.home / "agents/apart.md").write_text(REVIEWER.replace("model: sonnet", "isolation: remote"))
     (program.workspace / "a.py").write_text("one\n")
     script = [
         Reply([Call("task", {"agent": "reviewer", "prompt": "Review a.py"})]),
@@ -36,7 +36,7 @@ async def test_a_definition_gives_its_instructions_and_takes_tools_and_rights_aw
         flags = ("--base-url", server.base_url, "--model", "m", "-p", "Review it.", "--mode", "plan")
         run = await program.run(*flags)
     assert (run.code, run.out) == (0, "All is fine.\n")
-    assert "/agents/apart.md isn't used: it should work apart (isolation: worktree)" in run.err
+    assert "/agents/apart.md isn't used: its isolation is remote; write worktree or none" in run.err
     asked, child, after, end = (request.body for request in server.requests)
     described = next(tool for tool in asked["tools"] if tool["function"]["name"] == "task")
     assert "- reviewer: Reviews changes before they are committed." in str(described)

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.tool_names import OWN_TOOLS
+from keen_tui.frontends.shared.commands.agents import rights_of
 from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agent_files import MOST_FILES
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
@@ -118,6 +119,12 @@ def test_all_that_a_definition_says(home: Path, project: Path) -> None:
         max_steps=12,
         source="~/.claude/agents/a.md",
     )
+
+
+def test_one_that_works_apart_says_so(home: Path, project: Path) -> None:
+    agent = defined(home, project, "isolation: Worktree")
+    assert agent.isolation == "worktree"
+    assert rights_of(agent) == ("all tools", "in a work tree of its own")
 
 
 def test_what_is_left_out_is_the_parents(home: Path, project: Path) -> None:
@@ -251,9 +258,8 @@ def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path
         ("max_steps: 0", "its max_steps is 0; write a whole number from 1 to 999999."),
         ("maxTurns: many", "its maxTurns is many; write a whole number from 1 to 999999."),
         (
-            "isolation: worktree",
-            "it should work apart (isolation: worktree), and sub-agents work in the workspace; leave that "
-            "field out if it may.",
+            "isolation: remote",
+            "its isolation is remote; write worktree or none.",
         ),
     ],
 )

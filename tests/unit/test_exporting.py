@@ -110,6 +110,7 @@ def test_a_turn_as_json() -> None:
         "pages_read": [],
         "skills": [{"name": "pdf", "bytes": 4200}],
         "called": [],
+        "work_trees": [],
     }
     assert [each["type"] for each in read_back["activity"]] == ["text", "tool_finished", "turn_done"]
     assert read_back["activity"][1]["display"]["kind"] == "DiffDisplay"

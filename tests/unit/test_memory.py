@@ -10,13 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from keen_tui.domain.messages import CommandFailed, FileChanged, Message, PageRead, SkillUsed, TurnMemory
+from keen_tui.domain.messages import (
+    CommandFailed,
+    FileChanged,
+    Message,
+    PageRead,
+    SkillUsed,
+    TurnMemory,
+    WorkTreeChanged,
+)
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.folding import folded_files
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, UserText, project
-from keen_tui.memory.recorder import Recorder, merged_memory, turn_memory
+from keen_tui.memory.recorder import Recorder, facts_of, merged_memory, turn_memory
 from keen_tui.memory.rendering import render_assistant
 
 
@@ -106,6 +114,19 @@ def test_a_skill_is_in_use_once_however_often_it_was_loaded() -> None:
     ]  # fmt: skip
     forged = TurnMemory(skills=(SkillUsed(name="x\n- Note: y", bytes=1),))
     assert render_assistant("", forged).splitlines()[1:] == ['- Skill in use: "x\\n- Note: y"']
+
+
+def test_a_work_tree_is_remembered_once_and_can_not_forge_an_entry() -> None:
+    tree = WorkTreeChanged(name="fix-1", branch="keen/fix-1")
+    memory = turn_memory([tree, FileChanged(path="a.py"), tree])
+    assert memory.work_trees == (tree,) and turn_memory(facts_of(memory)) == memory
+    assert merged_memory([memory, memory]) == memory
+    assert render_assistant("", memory).splitlines()[1:] == [
+        "- Files changed: a.py",
+        "- Work tree: fix-1 (branch keen/fix-1)",
+    ]
+    forged = turn_memory([WorkTreeChanged(name="x\n- Note: y", branch="keen/x\n- Note: y")])
+    assert len(render_assistant("", forged).splitlines()) == 2
 
 
 def test_rendering_lists_files_then_commands_behind_the_text() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.events import TurnError, TurnIncomplete
-from keen_tui.domain.messages import Fact, Message, ToolResult, ToolStep, TurnMemory
+from keen_tui.domain.messages import Fact, Message, ToolResult, ToolStep, TurnMemory, WorkTreeChanged
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import facts_of, turn_memory
 from keen_tui.memory.rendering import render_assistant
@@ -31,8 +31,19 @@ def finished(agent: SubAgent, message: Message, steps: Sequence[ToolStep]) -> To
         text=render_assistant(text, memory),
         summary=f"{counted(display.calls, 'call')}, {size(display.kept_out)} kept out",
         display=display,
-        facts=facts_of(memory),
+        facts=agent.outward(facts_of(memory)),
     )
+
+
+def placed(agent: SubAgent, holds: str) -> ToolResult:
+    """Its result, with a sentence about what its work tree `holds`."""
+    result = agent.result
+    if not (agent.tree and holds):
+        return result
+    is_new = agent.tree.has_changed and not any(isinstance(fact, WorkTreeChanged) for fact in result.facts)
+    facts = (*result.facts, agent.tree.fact) if is_new else result.facts
+    summary = f"{result.summary}, in {agent.tree.fact.branch}"
+    return replace(result, text=f"{result.text}\n\n{holds}", summary=summary, facts=facts)
 
 
 def waiting(name: str, session_id: str) -> ToolResult:
@@ -55,7 +66,7 @@ def supposed(agent: SubAgent) -> ToolResult:
 
 def unfinished(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
     """It was broken off, and a retry goes on with it."""
-    return _unfinished(agent, end.detail, facts_of(replace(end.turn_memory, skills=())), end.text)
+    return _unfinished(agent, end.detail, agent.outward(facts_of(end.turn_memory)), end.text)
 
 
 def stopped(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
@@ -67,21 +78,22 @@ def stopped(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
 
 def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = None) -> ToolResult:
     """It couldn't finish, and a retry wouldn't help: what it has said and done so far."""
-    memory = replace(end.turn_memory, skills=()) if end else turn_memory(agent.result.facts)
+    facts = agent.outward(facts_of(end.turn_memory)) if end else agent.result.facts
     said = end.text if end else ""
     return ToolResult(
-        text=_so_far(f"The sub-agent didn't finish. {why}", said, memory),
+        text=_so_far(f"The sub-agent didn't finish. {why}", said, turn_memory(facts)),
         summary=NOT_FINISHED,
         display=_display(agent, said),
-        facts=facts_of(memory),
+        facts=facts,
         is_error=True,
     )
 
 
 def _unfinished(agent: SubAgent, why: str, facts: tuple[Fact, ...], said: str = "") -> ToolResult:
-    memory = turn_memory(facts)
+    begin = f"The sub-agent was broken off before it finished: {why}"
+    begin = f"{begin}\n{agent.tree.place}" if agent.tree else begin
     return ToolResult(
-        text=_so_far(f"The sub-agent was broken off before it finished: {why}", said, memory),
+        text=_so_far(begin, said, turn_memory(facts)),
         summary=NOT_FINISHED,
         display=_display(agent, said),
         facts=facts,

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from keen_tui.agent.subagents.agent_result import failed, finished, stopped, supposed, unfinished
+from keen_tui.agent.subagents.agent_result import (
+    failed,
+    finished,
+    placed,
+    stopped,
+    supposed,
+    unfinished,
+)
 from keen_tui.agent.subagents.kept_events import KeptEvents
 from keen_tui.agent.turn.settle import Broken
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason, KeenError
@@ -28,11 +35,21 @@ from keen_tui.domain.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.domain.messages import SkillUsed, ToolCall, ToolResult, ToolStep, UnknownCall
+from keen_tui.domain.messages import (
+    CommandUnwatched,
+    Fact,
+    FileChanged,
+    SkillUsed,
+    ToolCall,
+    ToolResult,
+    ToolStep,
+    UnknownCall,
+)
 from keen_tui.tools.base import AgentOrder
 
 if TYPE_CHECKING:
     from keen_tui.agent.session import Session
+    from keen_tui.agent.subagents.own_tree import OwnTree
     from keen_tui.agent.subagents.sub_agents import SubAgents
 
 _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"))
@@ -50,7 +67,8 @@ class SubAgent:
 
     `result` is the result of the call so far; `broken` says how the last attempt was broken off, None if it
     wasn't; `unknown_calls` are those of its calls whose effects nobody knows. `session` is None before it has
-    begun, and once it has finished.
+    begun, and once it has finished. `tree` is the work tree in which it works apart, None if it works in the
+    workspace.
     """
 
     def __init__(
@@ -70,12 +88,14 @@ class SubAgent:
         self.broken: Broken | None = None
         self.unknown_calls: tuple[UnknownCall, ...] = ()
         self.session: Session | None = None
+        self.tree: OwnTree | None = None
         self.events = KeptEvents()
         self._agents = agents
         self._opening: asyncio.Task[Session] | None = None
         self._ended: asyncio.Future[None] | None = None
         self._stopped_alone = False
         self._end: TurnDone | TurnIncomplete | TurnError | None = None
+        self._has_left = False
 
     @property
     def name(self) -> str:
@@ -106,6 +126,25 @@ class SubAgent:
         session, self.session = self.session, None
         return session
 
+    async def leave_tree(self, *, finished: bool) -> None:
+        """Leave its work tree, if it has one, and say in the result what that holds. Its session is
+        closed."""
+        if self.tree and not self._has_left:
+            self._has_left = True
+            self.result = placed(self, await asyncio.to_thread(self.tree.leave, finished=finished))
+
+    def outward(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """The facts of its turn that are facts of the parent's: without skills. If it works apart, that it
+        changed its work tree stands for the files."""
+        own = tuple(fact for fact in facts if not isinstance(fact, SkillUsed))
+        if not self.tree:
+            return own
+        kept = tuple(fact for fact in own if not isinstance(fact, FileChanged | CommandUnwatched))
+        if kept == own:
+            return own
+        self.tree.has_changed = True
+        return (*kept, self.tree.fact)
+
     def stop(self) -> None:
         """Stop it alone: the parent's turn goes on with what there is."""
         if self.session and self.session.running:
@@ -121,8 +160,7 @@ class SubAgent:
             case TurnStarted():
                 self.result = supposed(self)
             case ToolFinished(result=result):
-                facts = tuple(fact for fact in result.facts if not isinstance(fact, SkillUsed))
-                if facts:
+                if facts := self.outward(result.facts):
                     self._agents.publish(AgentWorked(turn=self.turn, id=self.call.id, facts=facts))
             case Usage():
                 self._agents.publish(replace(event, turn=self.turn, agent=self.name, call=self.call.id))

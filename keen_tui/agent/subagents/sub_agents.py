@@ -18,11 +18,16 @@ from keen_tui.tools.builtin.task import TASK
 
 if TYPE_CHECKING:
     from keen_tui.agent.session import Session
+    from keen_tui.agent.subagents.own_tree import OwnTree
     from keen_tui.agent.turn.turn_setup import TurnSetup
     from keen_tui.settings.added.agents import AgentDefinition
 
-StartSession = Callable[["AgentDefinition", Callable[[Event], None]], "Session"]
-"""Makes the session of a sub-agent, which tells each of its events. Raises KeenError."""
+StartSession = Callable[["AgentDefinition", Callable[[Event], None], "OwnTree | None"], "Session"]
+"""Makes the session of a sub-agent, which tells each of its events; in a work tree if it works apart. Raises
+KeenError."""
+
+EnterTree = Callable[["AgentDefinition", str], "OwnTree"]
+"""Makes or opens the work tree of a sub-agent whose session has that id. Blocks. Raises KeenError."""
 
 
 class AgentFiles(Protocol):
@@ -48,17 +53,25 @@ class SubAgents:
 
     Args:
         start: makes their sessions; None: there are no sub-agents.
+        enter_tree: makes the work trees of those that work apart.
         at_once: how many run at once; others wait.
 
     `files` saves their sessions; None: nobody does.
     """
 
-    def __init__(self, start: StartSession | None = None, *, at_once: int = 4) -> None:
+    def __init__(
+        self,
+        start: StartSession | None = None,
+        enter_tree: EnterTree | None = None,
+        *,
+        at_once: int = 4,
+    ) -> None:
         self.publish: Callable[[Event], None] = _ignore
         self.pass_on: Callable[[Event], None] = _ignore
         self.why_stopped: Callable[[], str] = lambda: STOPPED
         self.files: AgentFiles | None = None
         self._start = start
+        self._enter_tree = enter_tree
         self._slots = asyncio.Semaphore(at_once)
         self._agents: dict[str, SubAgent] = {}
         self._ids: dict[str, str] = {}
@@ -101,12 +114,15 @@ class SubAgents:
         async with self._slots:
             await agent.run()
         if not agent.result.unfinished:
-            await asyncio.shield(self._put_away(agent))
+            await asyncio.shield(self._put_away(agent, finished=True))
 
     async def open(self, agent: SubAgent) -> Session:
         """The session of a sub-agent, as it was saved or new. Raises KeenError."""
-        assert self._start
-        session = self._start(agent.order.agent, agent.hear)
+        assert self._start and self._enter_tree
+        definition = agent.order.agent
+        if definition.isolation:
+            agent.tree = await asyncio.to_thread(self._enter_tree, definition, agent.session_id)
+        session = self._start(definition, agent.hear, agent.tree)
         if self.files:
             agent.events.begin(await self.files.open(session, agent.session_id))
         return session
@@ -140,20 +156,22 @@ class SubAgents:
             if agent.session:
                 agent.session.set_mode(agent.order.agent.mode_under(mode))
 
-    def dismiss(self) -> Coroutine[None, None, None]:
-        """Forget them all; awaited, their sessions are closed."""
+    def dismiss(self, *, finished: bool = True) -> Coroutine[None, None, None]:
+        """Forget them all; awaited, their sessions are closed. Not `finished`: the program ends, and another
+        one may go on with them."""
         agents, self._agents, self._ids = self._agents, {}, {}
-        return self._close(tuple(agents.values()))
+        return self._close(tuple(agents.values()), finished=finished)
 
-    async def _close(self, agents: tuple[SubAgent, ...]) -> None:
+    async def _close(self, agents: tuple[SubAgent, ...], *, finished: bool) -> None:
         for agent in agents:
-            await self._put_away(agent)
+            await self._put_away(agent, finished=finished)
 
-    async def _put_away(self, agent: SubAgent) -> None:
+    async def _put_away(self, agent: SubAgent, *, finished: bool) -> None:
         if session := await agent.released():
             await session.close()
             if self.files:
                 await self.files.close(agent.session_id)
+        await agent.leave_tree(finished=finished)
 
     def _session_id(self, call: ToolCall) -> str:
         if call.id not in self._ids:

@@ -190,11 +190,13 @@ def memory_words(memory: TurnMemory) -> str:
     files = (file.name for file in folded_files(memory))
     skills = (skill.name for skill in memory.skills)
     called = (f"{each.name} ({each.outcome})" for each in memory.called)
+    trees = (tree.branch for tree in memory.work_trees)
     parts = (
         ("changed ", files),
         ("failed: ", failed),
         ("skill in use: ", skills),
         ("called: ", called),
+        ("work tree: ", trees),
         ("noted: ", memory.notes),
     )
     said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)

@@ -38,6 +38,7 @@ _MODES: Final[Mapping[str, Mode]] = {
 """Permission modes as they are written."""
 _NO_MODES: Final = ("subagent", "all")
 """Other agents say with these, in the same field, who may start this one."""
+_ISOLATIONS: Final[Mapping[str, Literal["", "worktree"]]] = {"none": "", "worktree": "worktree"}
 _PARENTS_MODEL: Final = frozenset(("", "inherit", "default", "best", "sonnet", "opus", "haiku", "opusplan"))
 """Words for which the parent's model is used: the last ones name a size of model that only its maker has."""
 _WITHOUT_EFFECT: Final = (
@@ -193,15 +194,11 @@ def _count(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[1-9][0-9]{0,5}", text) else None
 
 
-def _isolation(front: FrontMatter) -> Literal[""]:
-    """Raises _AgentProblem: it should work apart, and in the workspace it might do what it should not."""
-    written = _text(front, "isolation")
-    if written.casefold() not in ("", "none"):
-        raise _AgentProblem(
-            f"it should work apart (isolation: {shortened(written)}), and sub-agents work in the workspace; "
-            "leave that field out if it may"
-        )
-    return ""
+def _isolation(front: FrontMatter) -> Literal["", "worktree"]:
+    """Raises _AgentProblem: it should work apart in another way, and it might do what it shouldn't."""
+    return (
+        _checked(front, "isolation", "worktree or none", lambda text: _ISOLATIONS.get(text.casefold())) or ""
+    )
 
 
 def _checked(

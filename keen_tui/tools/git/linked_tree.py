@@ -22,7 +22,7 @@ from keen_tui.domain.reports import FileVersions
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import make_private
 from keen_tui.system.safe_read import content_of
-from keen_tui.system.work_tree_records import WorkTreeRecord, forget_record
+from keen_tui.system.work_tree_records import WorkTreeRecord, forget_record, read_record
 from keen_tui.text.units import counted
 from keen_tui.tools.git.own_git import NO_MORE, OwnGit
 
@@ -89,6 +89,10 @@ class LinkedTree:
         if not points_to(self.path, Path(record.git)):
             return f"the file .git in it doesn't lead to {record.git}."
         return ""
+
+    def checked_out(self) -> tuple[str, str]:
+        """The commit that is checked out in it, and its branch, "" for none."""
+        return self._line("rev-parse", "HEAD"), self._line("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def state(self) -> WorkTreeState:
         """What it holds now."""
@@ -165,7 +169,8 @@ class LinkedTree:
         if not state.follows:
             raise WorkTreeFailed(_why_not(state))
         tip, base = self._line("rev-parse", "HEAD"), state.base
-        if folder := self._checked_out(base):
+        if folder := self._folder_with(base):
+            _require_untouched(folder)
             words = ("-c", "merge.autoStash=false", "merge", "--ff-only", "--quiet", tip)
             code, _, complaint = self._git.tried(folder, *words)
             if code:
@@ -261,7 +266,7 @@ class LinkedTree:
     def _count(self, *revisions: str) -> int:
         return int(self._run("rev-list", "--count", *revisions, "--"))
 
-    def _checked_out(self, branch: str) -> Path | None:
+    def _folder_with(self, branch: str) -> Path | None:
         """The folder where that branch is checked out; None for nowhere."""
         folder = b""
         for row in self._run("worktree", "list", "--porcelain", "-z").split(b"\0"):
@@ -308,6 +313,13 @@ def points_to(tree: Path, git: Path) -> bool:
         return False
     named = os.fsdecode(content).strip().removeprefix("gitdir:").strip()
     return bool(named) and Path(os.path.realpath(tree / named)) == git
+
+
+def _require_untouched(folder: Path) -> None:
+    """Raises WorkTreeFailed: the folder is a work tree of Keen's whose file `.git` leads elsewhere."""
+    record = read_record(folder)
+    if record and not points_to(folder, Path(record.git)):
+        raise WorkTreeFailed(f"The file .git in {folder} doesn't lead to {record.git}.")
 
 
 def _why_not(state: WorkTreeState) -> str:

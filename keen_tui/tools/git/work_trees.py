@@ -46,24 +46,38 @@ class Begun(Struct, frozen=True, kw_only=True):
     left_behind: int = 0
 
 
+class _Origin(Struct, frozen=True):
+    """Where a work tree begins: a commit, its branch ("" for none), and the number of files with changes that
+    aren't committed."""
+
+    commit: str
+    branch: str
+    uncommitted: int
+
+
 class WorkTrees:
     """The work trees below a data folder.
 
     Args:
         environ: names the data folder and the program git.
+        otherwise: what to do instead where there can be no work tree, as the end of a sentence.
 
     Raises:
         ConfigError: git isn't installed.
     """
 
-    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, environ: Mapping[str, str] = os.environ, otherwise: str = "start without --worktree"
+    ) -> None:
         self._environ = environ
+        self._otherwise = otherwise
         self._data = data_folder(environ)
         self._git = OwnGit(environ)
 
-    def begin(self, folder: Path, name: str = "") -> Begun:
+    def begin(self, folder: Path, name: str = "", *, agent: str = "") -> Begun:
         """The work tree of that name for the repository around `folder`, made now if there is none; "" makes
-        one with a new name. In a work tree of Keen's this means the project of that one.
+        one with a new name. In a work tree of Keen's this means the project of that one. One for the
+        sub-agent `agent` begins at the commit that is checked out in the folder, wherever that is.
 
         Raises:
             ConfigError: the name can't be one or is taken, or there is no repository, or nothing in it to
@@ -79,7 +93,8 @@ class WorkTrees:
             record = read_record(tree)
             if record and record.git and tree.is_dir():
                 return Begun(tree=self._require_whole(tree, record), is_new=False)
-            return self._again(tree, record, project) if record else self._made(tree, project)
+            where = folder if agent else project
+            return self._again(tree, record, where) if record else self._made(tree, project, where, agent)
 
     def project_of(self, folder: Path) -> Path:
         """The top of the work tree around the folder; in a work tree of Keen's, that of its project. Raises
@@ -104,14 +119,14 @@ class WorkTrees:
         if code and "not a git repository" in complaint:
             raise ConfigError(
                 f"{folder} isn't in a git repository, so it can't have work trees. "
-                "Run git init and commit something, or start without --worktree."
+                f"Run git init and commit something, or {self._otherwise}."
             )
         if code:
             raise ConfigError(f"git can't use the repository in {folder}: {complaint}")
         if output.strip() != b"true":
             raise ConfigError(
                 f"{folder} is a bare repository or the inside of one: nothing is checked out here. "
-                "Start keen-tui --worktree in a clone of it."
+                "Start Keen in a clone of it."
             )
         return Path(os.path.realpath(self._git.line(folder, "rev-parse", "--show-toplevel")))
 
@@ -128,9 +143,11 @@ class WorkTrees:
             raise WorkTreeFailed(f"The work tree {tree.name} in {tree} can't be used: {problem}")
         return found
 
-    def _made(self, tree: Path, project: Path) -> Begun:
-        """Make a work tree on a new branch. The record comes first, so that a kill leaves nothing unknown."""
-        commit = self._require_commit(project)
+    def _made(self, tree: Path, project: Path, where: Path, agent: str) -> Begun:
+        """Make a work tree on a new branch, at what is checked out in the folder `where`. The record comes
+        first, so that a kill leaves nothing unknown."""
+        origin = self._origin(where)
+        self._require_content(project, origin.commit)
         branch = PREFIX + tree.name
         if self._has_branch(project, branch):
             raise ConfigError(
@@ -152,13 +169,16 @@ class WorkTrees:
             ),
             git="",
             branch=branch,
-            base=self._git.line(project, "symbolic-ref", "--quiet", "--short", "HEAD"),
-            commit=commit,
+            base=origin.branch,
+            commit=origin.commit,
             made=time.time(),
+            agent=agent,
         )
         _write(tree, record)
         try:
-            self._git.output(project, "worktree", "add", "--quiet", "-b", branch, "--", str(tree), commit)
+            self._git.output(
+                project, "worktree", "add", "--quiet", "-b", branch, "--", str(tree), origin.commit
+            )
         except WorkTreeFailed as error:
             if not tree.exists():
                 with suppress(OSError):
@@ -166,9 +186,9 @@ class WorkTrees:
                 self._git.tried(project, "branch", "--quiet", "-D", "--", branch)
             raise WorkTreeFailed(f"No work tree could be made in {tree}. {error}") from error
         made = self._noted(tree, record)
-        return Begun(tree=made, is_new=True, left_behind=self._uncommitted(project))
+        return Begun(tree=made, is_new=True, left_behind=origin.uncommitted)
 
-    def _again(self, tree: Path, record: WorkTreeRecord, project: Path) -> Begun:
+    def _again(self, tree: Path, record: WorkTreeRecord, begins: Path) -> Begun:
         """Make a work tree whose folder was removed, or whose making was cut off, once more."""
         where = Path(record.project)
         if os.path.lexists(tree):  # git was ended before it was done, so nobody has worked there
@@ -176,7 +196,7 @@ class WorkTrees:
         self._git.tried(where, "worktree", "remove", "--force", "--force", "--", str(tree))
         if not self._has_branch(where, record.branch):
             forget_record(tree)
-            return self._made(tree, project)
+            return self._made(tree, where, begins, record.agent)
         try:
             self._git.output(where, "worktree", "add", "--quiet", "--", str(tree), record.branch)
         except WorkTreeFailed as error:
@@ -190,22 +210,30 @@ class WorkTrees:
         _write(tree, whole)
         return LinkedTree(tree, whole, self._git)
 
-    def _require_commit(self, project: Path) -> str:
-        """The commit that is checked out. Raises ConfigError: there is none, or it has submodules."""
-        commit = self._git.line(project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    def _origin(self, folder: Path) -> _Origin:
+        """What is checked out in the folder: in a work tree of Keen's as its record says."""
+        inside = tree_at(folder, self._environ)
+        if inside:
+            tree = self._require_whole(*inside)
+            return _Origin(*tree.checked_out(), tree.state().files)
+        commit = self._git.line(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        branch = self._git.line(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
+        return _Origin(commit, branch, self._uncommitted(folder))
+
+    def _require_content(self, project: Path, commit: str) -> None:
+        """Raises ConfigError: there is no commit, or it has submodules."""
         if not commit:
             raise ConfigError(
                 f"The repository in {project} has no commit yet, so a work tree would have nothing to begin "
-                "with. Commit something first, or start without --worktree."
+                f"with. Commit something first, or {self._otherwise}."
             )
         listed = self._git.output(project, "ls-tree", "-r", "-z", commit)
         if module := next((row for row in listed.split(b"\0") if row.startswith(b"160000 ")), b""):
             name = clean(os.fsdecode(module.partition(b"\t")[2]))
             raise ConfigError(
                 f"{project} has submodules ({name}), which git doesn't set up in further work trees. "
-                "Start without --worktree, or in a clone of it."
+                f"To go on, {self._otherwise}, or start Keen in a clone of it."
             )
-        return commit
 
     def _has_branch(self, project: Path, branch: str) -> bool:
         return self._git.is_true(project, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}")

@@ -289,6 +289,22 @@ def test_a_merge_moves_the_branch_and_the_files_where_it_is_checked_out(place: P
     assert "Nothing to merge" in tree.merge()
 
 
+def test_one_for_a_sub_agent_begins_in_and_is_merged_into_the_work_tree_of_its_parent(place: Place) -> None:
+    parent = place.begin()
+    tip = commit(parent.path, "p.txt", "p\n", "of the parent")
+    begun = place.trees.begin(parent.path, "helper-1", agent="helper")
+    assert (begun.tree.record.commit, begun.tree.record.base) == (tip, "keen/fix")
+    assert (begun.tree.record.agent, begun.left_behind) == ("helper", 0)
+    commit(begun.tree.path, "h.txt", "h\n", "of the sub-agent")
+    pointer = (parent.path / ".git").read_text()
+    (parent.path / ".git").write_text("gitdir: /somewhere/else\n")
+    with pytest.raises(WorkTreeFailed, match=r"The file \.git in .* doesn't lead to"):
+        begun.tree.merge()
+    (parent.path / ".git").write_text(pointer)
+    assert begun.tree.merge() == "keen/fix now has the 1 commit of keen/helper-1."
+    assert (parent.path / "h.txt").read_text() == "h\n"
+
+
 def test_a_merge_that_would_overwrite_changes_is_refused_by_git(place: Place) -> None:
     tree = place.begin()
     before = git(place.project, "rev-parse", "main")

@@ -94,6 +94,9 @@ class MemoryRows(PanelStyle, frozen=True):
             left = Text.assemble("  ", (glyphs.called, look(role)), " ", (clean(called.name), look("text")))
             outcome = Text(called.outcome, look("fail" if called.failed else "dim"))
             rows.append(spread(left, outcome, self.width, glyphs.more))
+        for tree in memory.work_trees:
+            left = Text.assemble("  ", (glyphs.changed, look(role)), " ", (clean(tree.branch), look("text")))
+            rows.append(spread(left, Text("work tree", look("dim")), self.width, glyphs.more))
         for note in memory.notes:
             row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
             rows.append(cut_row(row, self.width, glyphs.more))

@@ -45,7 +45,7 @@ def _left_something(before: UiState, after: UiState) -> bool:
     if not _was_done(before, after):
         return False
     memory = after.turns[-1].memory
-    return bool(memory.files_changed or memory.failed_bash or memory.called)
+    return bool(memory.files_changed or memory.failed_bash or memory.called or memory.work_trees)
 
 
 def _asks_again(before: UiState, after: UiState) -> bool:

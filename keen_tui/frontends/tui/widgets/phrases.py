@@ -12,7 +12,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, Phase, ToolBlock, UiState
 from keen_tui.text.labels import tool_label
-from keen_tui.text.units import duration
+from keen_tui.text.units import counted, duration
 
 DOING: dict[Phase, str] = {
     "idle": "ready",
@@ -78,7 +78,7 @@ def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
 
 
 def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
-    """`±1 ✗1 ◆1 •1`: files changed, commands failed, skills, notes; a dash when there is none of them."""
+    """`±1 ✗1 ◆1 •1`: files changed, commands failed, skills, notes and the like; a dash for none of them."""
     parts = []
     if memory.files_changed:
         parts.append(Text(f"{glyphs.changed}{len(memory.files_changed)}", styles("text")))
@@ -89,6 +89,8 @@ def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
     if memory.called:
         calls = sum(called.done + called.failed for called in memory.called)
         parts.append(Text(f"{glyphs.called}{calls}", styles("text")))
+    if memory.work_trees:
+        parts.append(Text(f"{glyphs.changed}{counted(len(memory.work_trees), 'work tree')}", styles("text")))
     if memory.notes:
         parts.append(Text(f"{glyphs.bullet}{len(memory.notes)}", styles("text")))
     return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))

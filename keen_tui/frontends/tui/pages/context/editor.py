@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.messages import CalledTool, CommandFailed, SkillUsed, TurnMemory
+from keen_tui.domain.messages import CalledTool, CommandFailed, SkillUsed, TurnMemory, WorkTreeChanged
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -118,7 +118,7 @@ class EntryRows(RowWidget):
 
     def _mark(self, entry: MemoryEntry) -> Text:
         match entry.what:
-            case str():
+            case str() | WorkTreeChanged():
                 return Text(self.glyphs.changed, self.look("soft"))
             case CommandFailed():
                 return Text(self.glyphs.failed, self.look("fail"))
@@ -142,6 +142,8 @@ class EntryRows(RowWidget):
             case CalledTool() as called:
                 outcome = Text(called.outcome, look("fail" if called.failed else "dim"))
                 return Text(clean(called.name), look("text")), outcome
+            case WorkTreeChanged(branch=branch):
+                return Text(clean(branch), look("text")), Text("work tree", look("dim"))
             case Note(text):
                 return Text(clean(text), look("text")), Text("new" if entry.added else "", look("dim"))
 

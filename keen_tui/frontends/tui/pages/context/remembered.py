@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from keen_tui.domain.messages import CalledTool, CommandFailed, SkillUsed, TurnMemory
+from keen_tui.domain.messages import CalledTool, CommandFailed, SkillUsed, TurnMemory, WorkTreeChanged
 from keen_tui.text.units import counted
 
 
@@ -17,22 +17,24 @@ class Note(Struct, frozen=True):
 
 
 class MemoryEntry(Struct, frozen=True):
-    """A changed file (its path), a failed command, a skill, a called tool or a note. `forgotten`: it shall be
-    left out. `added` marks a note that was written just now.
+    """A changed file (its path), a failed command, a skill, a called tool, a work tree or a note.
+
+    `forgotten`: it will be left out. `added` marks a note that was written just now.
     """
 
-    what: str | CommandFailed | SkillUsed | CalledTool | Note
+    what: str | CommandFailed | SkillUsed | CalledTool | WorkTreeChanged | Note
     forgotten: bool = False
     added: bool = False
 
 
 def entries_of(memory: TurnMemory) -> list[MemoryEntry]:
-    """Files, then failed commands, skills, called tools of servers, notes."""
+    """Files, then failed commands, skills, called tools of servers, work trees, notes."""
     return [
         *(MemoryEntry(path) for path in memory.files_changed),
         *(MemoryEntry(failed) for failed in memory.failed_bash),
         *(MemoryEntry(skill) for skill in memory.skills),
         *(MemoryEntry(called) for called in memory.called),
+        *(MemoryEntry(tree) for tree in memory.work_trees),
         *(MemoryEntry(Note(note)) for note in memory.notes),
     ]
 
@@ -50,6 +52,7 @@ def memory_of(entries: Sequence[MemoryEntry], before: TurnMemory) -> TurnMemory:
         skills=tuple(what for what in kept if isinstance(what, SkillUsed)),
         notes=tuple(what.text for what in kept if isinstance(what, Note)),
         called=tuple(what for what in kept if isinstance(what, CalledTool)),
+        work_trees=tuple(what for what in kept if isinstance(what, WorkTreeChanged)),
     )
 
 

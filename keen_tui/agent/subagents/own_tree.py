@@ -1,0 +1,112 @@
+"""The git work tree of a sub-agent that works apart: `isolation: worktree` in its definition.
+
+Decision 28 says how Keen treats work trees. One in which nothing was changed is removed when the sub-agent
+has finished; every other one stays until the user removes it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from keen_tui.domain.errors import KeenError
+from keen_tui.domain.messages import WorkTreeChanged
+from keen_tui.system.presence import Presence
+from keen_tui.text.units import counted
+from keen_tui.tools.git.linked_tree import LinkedTree, WorkTreeState
+from keen_tui.tools.git.work_trees import WorkTrees
+
+_OTHERWISE: Final = "leave isolation: worktree out of the sub-agent's definition"
+_LONGEST: Final = 40
+"""Characters of the sub-agent's name in that of its work tree."""
+
+
+class OwnTree:
+    """The work tree of one sub-agent, which is open in this program from now on.
+
+    Args:
+        tree: the work tree.
+        environ: names the data folder.
+
+    `has_changed`: a call changed something in it, or may have.
+    """
+
+    def __init__(self, tree: LinkedTree, environ: Mapping[str, str]) -> None:
+        self._tree = tree
+        self._presence = Presence(environ, tree.path)
+        self._presence.enter()
+        self.has_changed = False
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self._tree.path
+
+    @property
+    def fact(self) -> WorkTreeChanged:
+        """That something was changed in it."""
+        return WorkTreeChanged(name=self._tree.record.name, branch=self._tree.record.branch)
+
+    @property
+    def place(self) -> str:
+        """Where it is, for the model that gave the task."""
+        branch = self._tree.record.branch
+        return (
+            f"It worked in a git work tree of its own, {self.path}, on the branch {branch}. "
+            "Your workspace doesn't have its changes."
+        )
+
+    @property
+    def role(self) -> str:
+        """What the sub-agent is told of it."""
+        record = self._tree.record
+        begin = f"{record.base or 'the commit'} {record.commit[:10]}".strip()
+        return (
+            f"You work in a git work tree of your own, on the branch {record.branch}, begun at {begin}.\n"
+            "- The caller works in another folder. Nothing that you do here changes that folder.\n"
+            "- Uncommitted changes of the caller aren't here, nor are files that git ignores: install what "
+            "you need.\n"
+            "- Commit your work on your branch when it is done: the caller can only merge commits.\n"
+        )
+
+    def leave(self, *, finished: bool) -> str:
+        """The sub-agent no longer works in it. Returns a sentence for the model that gave the task: what it
+        holds, "" if it held nothing and was removed, since the sub-agent has `finished`. Blocks; never
+        raises."""
+        self._presence.leave()
+        try:
+            state = self._tree.state()
+            self.has_changed = self.has_changed or state.is_changed or bool(state.ahead)
+            if finished and not self.has_changed:
+                self._tree.remove()
+                return ""
+        except KeenError as error:
+            self.has_changed = True
+            return f"{self.place} What it holds can't be found out: {error}"
+        return f"{self.place} {self._holds(state)}"
+
+    def _holds(self, state: WorkTreeState) -> str:
+        branch = self._tree.record.branch
+        base = state.base or self._tree.record.commit[:10]
+        commits = f"{counted(state.ahead, 'commit')} that {base} lacks" if state.ahead else ""
+        files = f"{counted(state.files, 'file')} with changes that aren't committed" if state.files else ""
+        holds = " and ".join(filter(None, (commits, files))) or "no changes"
+        merge = f" git diff {base}...{branch} shows the commits, git merge {branch} merges them."
+        return f"It has {holds}, and stays until the user removes it.{merge if state.ahead else ''}"
+
+
+def enter_tree(
+    workspace: Path, agent: str, session_id: str, environ: Mapping[str, str] = os.environ
+) -> OwnTree:
+    """The work tree of the sub-agent `agent` whose session has this id, "" if nobody saves it: made now, or
+    the one in which it was broken off. Blocks.
+
+    Raises:
+        KeenError: there can be none here.
+    """
+    number = session_id.rpartition("-")[2]
+    name = f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""
+    return OwnTree(WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent).tree, environ)

@@ -1,0 +1,280 @@
+"""Sub-agents that work in a git work tree of their own (turn.md rule 20, case 29), with real git."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Break, Call, Reply, Say
+from keen_tui.demo.wires import seen
+from keen_tui.domain.choices import Api
+from keen_tui.domain.display import AgentDisplay
+from keen_tui.domain.events import TurnAbandoned, TurnDone, TurnIncomplete
+from keen_tui.settings.added.agents import BUILT_IN
+from keen_tui.system.presence import present_in
+from keen_tui.tools.git.linked_tree import LinkedTree
+from keen_tui.tools.git.work_trees import WorkTrees
+from tests.support.git_repository import commit, git, repository
+from tests.support.saving import SavedBench
+from tests.support.sub_agents import WRITER, ByTask, said, server_of, task, with_agents
+from tests.support.waiting import until
+from tests.support.wire import assert_valid
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+APIS: tuple[Api, ...] = ("openai-chat", "openai-responses", "anthropic")
+APART = replace(WRITER, isolation="worktree")
+WRITE = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
+COMMIT = "git add -A && git -c user.name=Ada -c user.email=ada@example.org commit -qm second"
+CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
+HANG = Reply([Say("Thinking")], broken=Break("stall"))
+
+
+@pytest.fixture(params=APIS)
+def api(request: pytest.FixtureRequest) -> Api:
+    given: Api = request.param
+    return given
+
+
+@pytest.fixture
+def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    home = {"KEEN_HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    for name, value in home.items():
+        monkeypatch.setenv(name, value)
+    repository(tmp_path / "work")
+    return home
+
+
+@asynccontextmanager
+async def apart(
+    folder: Path, server: ModelServer, environ: dict[str, str], api: Api = "openai-chat", **more: Any
+) -> AsyncIterator[SavedBench]:
+    """A running program whose sub-agent `writer` works apart."""
+    async with with_agents(folder, server, api, environ, agents=(*BUILT_IN, APART), **more) as bench:
+        yield bench
+
+
+def trees() -> tuple[LinkedTree, ...]:
+    return WorkTrees(os.environ).all()
+
+
+def results_of(answers: ByTask) -> list[str]:
+    """The results in the parent's newest request."""
+    return [message.text for message in seen(answers.sent["go"][-1]) if message.role == "tool"]
+
+
+async def test_29_it_changes_its_own_work_tree_and_later_turns_know_where(
+    tmp_path: Path, api: Api, environ: dict[str, str]
+) -> None:
+    server, answers = server_of(
+        {
+            "go": [Reply([task("write b", "writer")]), said("Done."), said("Later.")],
+            "write b": [WRITE, Reply([Call("bash", {"command": "exit 3"})]), said("Written.")],
+        }
+    )
+    async with server, apart(tmp_path, server, environ, api) as bench:
+        end = await bench.ask("go")
+        assert isinstance(end, TurnDone)
+        (tree,) = trees()
+        assert (tree.path / "b.txt").read_text() == "b\n"
+        assert not (tmp_path / "work/b.txt").exists()
+        assert tree.record.branch == f"keen/{tree.path.name}" and tree.path.name.startswith("writer-")
+        (result,) = results_of(answers)
+        assert result == (
+            "Written.\n\nTool memory:\n- Files changed: b.txt\n- Failed bash: exit 3 (exit 3)\n\n"
+            f"It worked in a git work tree of its own, {tree.path}, on the branch {tree.record.branch}. "
+            "Your workspace doesn't have its changes. It has 1 file with changes that aren't committed, and "
+            "stays until the user removes it."
+        )
+        assert "git work tree of your own" in seen(answers.sent["write b"][0])[0].text
+        assert end.turn_memory.files_changed == ()
+        assert [each.branch for each in end.turn_memory.work_trees] == [tree.record.branch]
+        assert len(end.turn_memory.failed_bash) == 1
+        await bench.ask("and now")
+        assert (
+            f"- Work tree: {tree.path.name} (branch {tree.record.branch})"
+            in seen(server.requests[-1])[2].text
+        )
+        assert_valid(server.requests)
+
+
+async def test_its_commits_can_be_merged(tmp_path: Path, environ: dict[str, str]) -> None:
+    server, answers = server_of(
+        {
+            "go": [Reply([task("write b", "writer")]), said("Done.")],
+            "write b": [WRITE, Reply([Call("bash", {"command": COMMIT})]), said("Written.")],
+        }
+    )
+    async with server, apart(tmp_path, server, environ) as bench:
+        await bench.ask("go")
+        (tree,) = trees()
+        branch = tree.record.branch
+        (result,) = results_of(answers)
+        assert "It has 1 commit that main lacks, and stays" in result
+        assert f"git diff main...{branch} shows the commits, git merge {branch} merges them." in result
+        git(tmp_path / "work", "merge", "-q", branch)
+        assert (tmp_path / "work/b.txt").read_text() == "b\n"
+
+
+async def test_an_unchanged_work_tree_is_removed(tmp_path: Path, api: Api, environ: dict[str, str]) -> None:
+    read = Reply([Call("read_file", {"path": "a.txt"})])
+    server, answers = server_of(
+        {"go": [Reply([task("look", "writer")]), said("Done.")], "look": [read, said("Seen.")]}
+    )
+    async with server, apart(tmp_path, server, environ, api) as bench:
+        end = await bench.ask("go")
+        assert results_of(answers) == ["Seen."]
+        assert not end.turn_memory
+        assert trees() == ()
+        assert git(tmp_path / "work", "branch", "--format=%(refname:short)") == "main\n"
+
+
+async def test_a_retry_goes_on_in_the_same_work_tree(
+    tmp_path: Path, api: Api, environ: dict[str, str]
+) -> None:
+    append = Reply([Call("bash", {"command": "echo once >> b.txt"})])
+    server, _ = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Done.")], "one": [append, CUT, said("One.")]}
+    )
+    async with server, apart(tmp_path, server, environ, api) as bench:
+        end = await bench.ask("go")
+        (tree,) = trees()
+        assert isinstance(end, TurnIncomplete)
+        assert [each.name for each in end.turn_memory.work_trees] == [tree.path.name]
+        assert present_in(os.environ, tree.path)
+        end = await bench.retry()
+        assert isinstance(end, TurnDone)
+        assert [each.path for each in trees()] == [tree.path]
+        assert (tree.path / "b.txt").read_text() == "once\n"
+        assert len(end.turn_memory.work_trees) == 1
+        assert not present_in(os.environ, tree.path)
+        assert_valid(server.requests)
+
+
+async def test_a_killed_program_goes_on_in_the_same_work_tree(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    append = Reply([Call("bash", {"command": "echo once >> b.log"})])  # ignored by git, so never a change
+    server, answers = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Done.")], "one": [append, HANG, said("One.")]}
+    )
+    async with server:
+        async with apart(tmp_path, server, environ, durable=True) as bench:
+            bench.session.submit("go")
+            await until(lambda: len(answers.sent.get("one", ())) == 2)
+            await bench.history.flushed()
+            session_id = bench.history.session_id
+            saved = {file: file.read_bytes() for file in bench.store.root.rglob("*.json*") if file.is_file()}
+        (tree,) = trees()
+        for file, content in saved.items():  # as the disk was when the program died
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
+            end = await bench.retry()
+            assert isinstance(end, TurnDone)
+            assert [each.path for each in trees()] == [] and not tree.path.exists()
+            again = seen(answers.sent["one"][2])
+            assert str(tree.path) in again[0].text
+            assert len(answers.sent["one"]) == 3
+
+
+async def test_discarded_work_stays_in_its_work_tree(tmp_path: Path, environ: dict[str, str]) -> None:
+    server, _ = server_of({"go": [Reply([task("one", "writer")]), said("Later.")], "one": [WRITE, CUT]})
+    async with server, apart(tmp_path, server, environ) as bench:
+        await bench.ask("go")
+        bench.session.discard()
+        abandoned = await bench.log.wait_for(TurnAbandoned)
+        (tree,) = trees()
+        assert [each.name for each in abandoned.turn_memory.work_trees] == [tree.path.name]
+        assert (tree.path / "b.txt").exists()
+
+
+async def test_the_model_is_told_where_it_was_broken_off(tmp_path: Path, environ: dict[str, str]) -> None:
+    server, answers = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Understood.")], "one": [WRITE, CUT]}
+    )
+    async with server, apart(tmp_path, server, environ) as bench:
+        await bench.ask("go")
+        await bench.ask("leave it")
+        (tree,) = trees()
+        (result,) = results_of(answers)
+        assert result.startswith("The sub-agent was broken off before it finished:")
+        assert f"It worked in a git work tree of its own, {tree.path}" in result
+        assert "Files changed" not in result
+
+
+async def test_in_a_work_tree_it_begins_at_the_commit_of_that(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    parent = WorkTrees(os.environ).begin(tmp_path / "work", "parent").tree
+    tip = commit(parent.path, "p.txt", "p\n", "in the work tree")
+    (tmp_path / "at").mkdir()
+    (tmp_path / "at/work").symlink_to(parent.path)
+    server, answers = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Done.")], "one": [WRITE, said("One.")]}
+    )
+    async with server, apart(tmp_path / "at", server, environ) as bench:
+        await bench.ask("go")
+        (tree,) = (each for each in trees() if each.path != parent.path)
+        assert (tree.record.commit, tree.record.base) == (tip, "keen/parent")
+        assert (tree.path / "p.txt").exists() and not (parent.path / "b.txt").exists()
+        assert f"the branch {tree.record.branch}" in results_of(answers)[0]
+
+
+async def test_without_a_repository_its_call_fails_with_the_reason(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    shutil.rmtree(tmp_path / "work/.git")
+    server, answers = server_of({"go": [Reply([task("one", "writer")]), said("Done.")]})
+    async with server, apart(tmp_path, server, environ) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        (result,) = results_of(answers)
+        assert "isn't in a git repository, so it can't have work trees" in result
+        assert result.endswith("or leave isolation: worktree out of the sub-agent's definition.")
+
+
+async def test_plan_mode_makes_no_work_tree(tmp_path: Path, environ: dict[str, str]) -> None:
+    server, answers = server_of({"go": [Reply([task("one", "writer")]), said("Done.")]})
+    async with server, apart(tmp_path, server, environ, mode="plan") as bench:
+        await bench.ask("go")
+        assert "In plan mode there is no work tree" in results_of(answers)[0]
+        assert trees() == ()
+
+
+async def test_undo_leaves_its_work_tree_alone(tmp_path: Path, environ: dict[str, str]) -> None:
+    own = Call("write_file", {"path": "own.txt", "content": "own\n"})
+    server, _ = server_of(
+        {"go": [Reply([own, task("one", "writer")]), said("Done.")], "one": [WRITE, said("One.")]}
+    )
+    async with server, apart(tmp_path, server, environ) as bench:
+        await bench.ask("go")
+        (tree,) = trees()
+        changes = await bench.changes.changes(1)
+        assert [file.path for file in changes.files] == ["own.txt"]
+        await bench.changes.undo(1)
+        assert not (tmp_path / "work/own.txt").exists() and (tree.path / "b.txt").exists()
+
+
+async def test_its_session_is_saved_and_shown(tmp_path: Path, environ: dict[str, str]) -> None:
+    server, _ = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Done.")], "one": [WRITE, said("One.")]}
+    )
+    async with server, apart(tmp_path, server, environ) as bench:
+        await bench.ask("go")
+        (tree,) = trees()
+        finished = next(event for event in bench.log.ends if isinstance(event, TurnDone))
+        assert finished.turn_memory.work_trees[0].name == tree.path.name
+        assert tree.record.agent == "writer"
+        steps = bench.session.past.steps[1]
+        display = steps[0].calls[0][1].display
+        assert isinstance(display, AgentDisplay)
+        events = bench.store.read(bench.store.path_of(display.session)).records
+        assert any(isinstance(record.event, TurnDone) for record in events)
