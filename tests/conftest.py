@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -28,8 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Properties are tried on the same examples every time, except in long and in shuffled runs.
 
-    No example has a limit in time: on a loaded machine such a limit says nothing about the program.
+    No example has a limit in time: on a loaded machine such a limit says nothing about the program. Signals
+    that whoever began the tests ignores, as nohup does, aren't ignored by the programs that are tested.
     """
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.register_profile(
         "keen",
         deadline=None,

@@ -121,6 +121,8 @@ class Keyboard:
                     counted(self._read(prompt))
                 except _LookUp:
                     continue
+                except KeyboardInterrupt:  # CPython's own, for a wait that ended while it lost why
+                    self._wanted = self._wanted or prompt
                 except EOFError:
                     end_row()
                     counted(Typed(kind="end"))

@@ -37,3 +37,27 @@ def test_a_key_behind_a_signal_whose_exception_is_still_on_its_way_is_heard(
         keyboard.ask(LinePrompt())
         keyboard.serve(hand_over)
     assert [typed.kind for typed in heard] == ["interrupt"]
+
+
+def test_a_wait_that_ends_without_a_reason_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyboard, heard, lines = Keyboard(), list[Typed](), iter(["first", "second"])
+    asked: list[str] = []
+
+    def read(words: str = "") -> str:
+        asked.append(words)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return next(lines)
+
+    def hand_over(typed: Typed) -> None:
+        heard.append(typed)
+        keyboard.close()
+
+    monkeypatch.setattr("builtins.input", read)
+    with keyboard.signals(), Path(os.devnull).open(encoding="utf-8") as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        monkeypatch.setattr(module, "more_waits", lambda: False)
+        keyboard.ask(LinePrompt(words="> "))
+        keyboard.serve(hand_over)
+    assert [typed.text for typed in heard] == ["first"]
+    assert asked == ["> ", "> "]
