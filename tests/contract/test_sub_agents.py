@@ -328,6 +328,33 @@ async def test_killed_and_resumed_with_durable_pending_state(
             assert_valid(server.requests)
 
 
+async def test_a_wish_for_durable_state_reaches_those_at_work(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    write = Reply([Call("bash", {"command": "echo once >> log.txt"})])
+    hang = Reply([Say("Thinking")], broken=Break("stall"))
+    server, answers = server_of(
+        {"go": [Reply([task("two", "writer")]), said("Done.")], "two": [write, hang, said("Two.")]}
+    )
+    async with server:
+        async with with_agents(tmp_path, server, "openai-chat", environ) as bench:
+            bench.session.submit("go")
+            await until(lambda: len(answers.sent.get("two", ())) == 2)
+            bench.history.keep_pending(True)
+            await until(lambda: len([*bench.store.root.rglob("*.pending*")]) == 2)
+            await bench.history.flushed()
+            session_id = bench.history.session_id
+            saved = {file: file.read_bytes() for file in bench.store.root.rglob("*") if file.is_file()}
+        for file, content in saved.items():  # as the disk was when the program died
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=session_id)
+        async with again as bench:
+            assert isinstance(await bench.retry(), TurnDone)
+            assert (tmp_path / "work" / "log.txt").read_text() == "once\n"
+            assert [len(answers.sent[name]) for name in ("go", "two")] == [2, 3]
+
+
 async def test_discarded_work_keeps_what_a_child_changed(tmp_path: Path, environ: dict[str, str]) -> None:
     write = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
     server, answers = server_of({"go": [Reply([task("two", "writer")]), said("Later.")], "two": [write, CUT]})

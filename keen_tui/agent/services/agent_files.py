@@ -35,7 +35,7 @@ class SavedAgents:
         self._of = session_id
         self._keeps_pending = keeps_pending
         self._on_problem = on_problem
-        self._writers: dict[str, SessionWriter] = {}
+        self._open: dict[str, tuple[Session, SessionWriter]] = {}
 
     def new_id(self) -> str:
         """The id of a new session."""
@@ -68,11 +68,18 @@ class SavedAgents:
             on_problem=self._on_problem,
         )
         writer.take_over(opening, keeps_pending=keeps)
-        self._writers[session_id] = writer
+        self._open[session_id] = session, writer
         return opening.events if opening else ()
 
     async def close(self, session_id: str) -> None:
         """Finish the file of that session."""
-        writer = self._writers.pop(session_id, None)
+        _, writer = self._open.pop(session_id, (None, None))
         if writer and not await writer.close():
             self._on_problem(f"Part of the session of a sub-agent could not be saved: {writer.path}.")
+
+    def keep_pending(self, durable: bool) -> None:
+        """Whether pending state outlives the program from now on, that of this moment included."""
+        for session, writer in self._open.values():
+            session.keep_pending_with(writer.pending if durable else None)
+            if not durable:
+                writer.pending.keep(session.identity, None)

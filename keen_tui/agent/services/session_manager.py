@@ -94,6 +94,8 @@ class SessionManager:
         self._keeps_pending_here = durable
         if scribe := self._scribe:
             self._session.keep_pending_with(scribe.pending if durable else None)
+        if files := self._session.agents.files:
+            files.keep_pending(durable)
         self._session.bus.publish(PendingKept(durable=durable))
 
     async def begin(self) -> None:

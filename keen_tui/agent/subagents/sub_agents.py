@@ -43,6 +43,9 @@ class AgentFiles(Protocol):
     async def close(self, session_id: str) -> None:
         """Finish the file of that session."""
 
+    def keep_pending(self, durable: bool) -> None:
+        """Whether pending state outlives the program from now on, that of this moment included."""
+
 
 def _ignore(event: Event) -> None:
     """Nobody listens."""

@@ -13,7 +13,7 @@ from keen_tui.agent.turn.settle import Broken, pending_of
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import Notice
 from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
-from keen_tui.memory.pending import OpenStep
+from keen_tui.memory.pending import OpenStep, PendingState
 from keen_tui.memory.unfinished import ended_midway
 
 MOST_AT_ONCE = 8
@@ -43,8 +43,7 @@ async def _run(batch: _Batch) -> Broken | None:
 
 def keep_pending(turn: ActiveTurn, setup: TurnSetup) -> None:
     """Save what the turn would leave if it ended now, for users who want that."""
-    if setup.pending_store.store:
-        setup.pending_store.keep(setup.provider.identity, pending_of(turn.record(setup.clock())))
+    setup.pending_store.note(setup.provider.identity, lambda: pending_of(turn.record(setup.clock())))
 
 
 class _Begun(Struct):
@@ -180,16 +179,19 @@ class _Batch:
     async def _keep_before(self, following: ToolCall) -> None:
         """Before the next call begins, save the state that will be true if the process dies while it runs
         (turn.md rule 9)."""
-        if self._setup.pending_store.store is None:
-            return
+        self._setup.pending_store.note(self._setup.provider.identity, lambda: self._supposed(following))
+        await self._setup.pending_store.kept()
+
+    def _supposed(self, following: ToolCall) -> PendingState:
+        """The pending state if the process dies while this call runs, or after it."""
         supposed, results = self._turn.copied(), dict(self._results)
-        for call in (*(each.call.given for each in self._row), following):
+        running = {each.call.given.id: each.call.given for each in self._row}
+        if following.id not in results:
+            running.setdefault(following.id, following)
+        for call in running.values():
             result = results[call.id] = self._setup.agents.supposed(call) or ended_midway(call.name)
             supposed.add_result(call, self._setup.toolbox.target(call), result)
         is_open = any(result.unfinished for result in results.values())
         rest = {call.id: NOT_BEGUN if is_open else NOT_RUN for call in self._reply.tool_calls}
         supposed.close_step(self._reply, self._with({**rest, **results}), self._setup.provider)
-        self._setup.pending_store.keep(
-            self._setup.provider.identity, pending_of(supposed.record(self._setup.clock()))
-        )
-        await self._setup.pending_store.kept()
+        return pending_of(supposed.record(self._setup.clock()))

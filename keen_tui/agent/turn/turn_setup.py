@@ -43,17 +43,26 @@ class PendingSlot:
 
     def __init__(self) -> None:
         self.store: PendingStore | None = None
+        self._newest: tuple[Identity, Callable[[], PendingState | None]] | None = None
 
     def use(self, store: PendingStore | None, identity: Identity, pending: PendingState | None) -> None:
-        """Save in this store from now on, and at once what is pending; None: save nowhere."""
+        """Save in this store from now on, and at once what is pending: the state of the running turn, else
+        `pending`. None: save nowhere."""
         self.store = store
+        if self._newest:
+            identity, pending = self._newest[0], self._newest[1]()
         if pending:
             self.keep(identity, pending)
 
     def keep(self, identity: Identity, pending: PendingState | None) -> None:
         """Save this in place of the earlier state, if there is a store."""
+        self.note(identity, lambda: pending)
+
+    def note(self, identity: Identity, pending: Callable[[], PendingState | None]) -> None:
+        """The same for a state that is only made if there is a store, or once there is one."""
+        self._newest = identity, pending
         if self.store:
-            self.store.keep(identity, pending)
+            self.store.keep(identity, pending())
 
     async def kept(self) -> None:
         """Wait until everything is on the disk."""
