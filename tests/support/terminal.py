@@ -186,6 +186,11 @@ class TerminalProgram:
         return self._process.returncode
 
     @property
+    def exit_code(self) -> int | None:
+        """The exit code; None while the program runs. Reads nothing."""
+        return self._process.poll()
+
+    @property
     def modes(self) -> list[object]:
         """The current modes of the terminal; `modes_before` are those at the start."""
         return termios.tcgetattr(self._slave)

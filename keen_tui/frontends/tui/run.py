@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
+from keen_tui.frontends.tui.terminal.output import write_at_end
 from keen_tui.frontends.tui.terminal.signals import ending
 
 if TYPE_CHECKING:
@@ -26,22 +26,15 @@ async def run_app(prepare: Callable[[], FrontEndSetup], settings: UiSettings) ->
         try:
             result = await app.run_async(mouse=settings.mouse)
         finally:
-            _write_at_end(app.farewell)
+            write_at_end(app.farewell, sys.__stderr__)
             if app.setup:
                 app.keep_draft()
                 way_back = app.way_back
                 is_saved = await _close(app.setup)
-                _write_at_end(await _parting(app.setup, way_back if is_saved else ""))
+                write_at_end(await _parting(app.setup, way_back if is_saved else ""), sys.__stderr__)
     if app.failure:
         raise app.failure
     return result
-
-
-def _write_at_end(sequence: str) -> None:
-    if sequence and sys.__stderr__:
-        with suppress(OSError):  # the terminal itself may be gone
-            sys.__stderr__.write(sequence)
-            sys.__stderr__.flush()
 
 
 async def _parting(setup: FrontEndSetup, way_back: str) -> str:
@@ -65,7 +58,6 @@ async def _close(setup: FrontEndSetup) -> bool:
     if history and (problem := await history.close()):
         from keen_tui.text.sanitize import clean  # noqa: PLC0415 - not before the first paint
 
-        with suppress(OSError):  # the terminal itself may be gone
-            sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
+        write_at_end(f"keen-tui: {clean(problem)}\n", sys.__stderr__)  # the screen is gone
         return False
     return True

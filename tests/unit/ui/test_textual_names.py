@@ -17,6 +17,7 @@ import pytest
 from textual._compositor import ChopsUpdate, Compositor
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Region
 from textual.message_pump import MessagePump
@@ -49,9 +50,12 @@ ATTRIBUTES: Mapping[tuple[type, str], str] = {
     (LinuxDriver, "_app"): "",
     (LinuxDriver, "_auto_restart"): "",
     (LinuxDriver, "_debug"): "",
+    (LinuxDriver, "_file"): "",
     (LinuxDriver, "_loop"): "",
     (LinuxDriver, "_must_signal_resume"): "",
+    (LinuxDriver, "_writer_thread"): "WriterThread | None",
     (Screen, "_compositor"): "",
+    (WriterThread, "_queue"): "Queue[str | None]",
     (XTermParser, "_timeout_time"): "float | None",
 }
 """With their types, where Textual says them."""
@@ -86,6 +90,12 @@ def test_a_screen_paints_with_the_compositor_that_it_holds() -> None:
     screen: Screen[None] = Screen()
     assert isinstance(screen._compositor, Compositor)
     assert inspect.signature(ChopsUpdate.__init__).parameters
+
+
+def test_the_queue_of_output_has_room_for_giving_the_terminal_back() -> None:
+    assert 30 <= MAX_QUEUED_WRITES <= 100
+    for used in ("self._queue.get", "self._file.write", "self._file.flush"):
+        assert used in inspect.getsource(WriterThread.run)
 
 
 def test_the_tables_and_the_page_name_all_that_the_program_uses() -> None:
@@ -172,7 +182,7 @@ def _classes(of: type) -> Iterator[type]:
 
 _ALL: set[str] = {
     name
-    for top in (MessagePump, Compositor, XTermParser, LinuxDriver)
+    for top in (MessagePump, Compositor, XTermParser, LinuxDriver, WriterThread)
     for cls in _classes(top)
     for name in _names_of(cls)
 }

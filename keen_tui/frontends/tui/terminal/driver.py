@@ -1,4 +1,5 @@
-"""What a terminal sends. A paste is taken as one text, however long it is and whatever stands in it."""
+"""What a terminal sends, and what it gets. A paste is taken as one text, however long it is and whatever
+stands in it. A terminal that doesn't read holds nothing up."""
 
 from __future__ import annotations
 
@@ -14,11 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import Final
+from queue import Empty, Full, Queue
+from typing import Any, Final
 
 from textual import events
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
@@ -26,6 +29,7 @@ from textual.message import Message
 from keen_tui.frontends.tui.keys import import_throttle
 from keen_tui.frontends.tui.keys.early_keys import KeyRead
 from keen_tui.frontends.tui.startup import skeleton
+from keen_tui.frontends.tui.terminal.output import TerminalOutput, ends_while_moving
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +50,14 @@ _MUCH: Final = 1_000
 _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LOST: Final = 2.0
 """Seconds without input after which one is over whose end mark does not come."""
+_MUCH_WAITING: Final = 15
+"""Pieces of output. If more wait when the terminal is given back, it gets none of them: the queue needs room
+for what gives it back."""
+_STILL: Final = 1.0
+"""Seconds without progress after which the terminal counts as unread, and isn't waited for."""
+_GIVING_BACK: Final = 10.0
+"""Seconds that giving a slow terminal back may take."""
+_PICTURE_ENDS: Final = "\x1b[?2026l"
 
 
 class _KeyParser(XTermParser):
@@ -155,14 +167,24 @@ def _are_lines(text: str) -> bool:
 
 
 class KeenDriver(LinuxDriver):
-    """Textual's driver with that parser, and with job control as a shell knows it.
+    """Textual's driver with that parser, with job control as a shell knows it, and without waiting for the
+    terminal.
 
     Textual stops only its own process, by a signal that can't be ignored: behind `make run` or without a
-    shell nobody could bring it back.
+    shell nobody could bring it back. Its event loop waits for a terminal that doesn't read, so that the turn
+    stands still and signals have no effect; if the terminal is gone, this lasts
+    forever.
     """
 
     _cooked = 0
     """Bytes still to be read that were typed before the terminal was this program's."""
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        assert self._file is not None
+        self._output = TerminalOutput(self._file, self._rested)
+        self._file = self._output  # type: ignore[assignment]
+        self._has_missed = False
 
     def start_application_mode(self) -> None:
         """Take the terminal. It gets back the modes that it had before the program's first picture."""
@@ -175,6 +197,53 @@ class KeenDriver(LinuxDriver):
         with suppress(termios.error):
             self._cooked = skeleton.silence(self.fileno)
         super().resume_application_mode()
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back. If it is far behind, it gets none of the pictures that wait."""
+        if self._queue.qsize() > _MUCH_WAITING:
+            self._drop_waiting()
+            self.write(_PICTURE_ENDS)
+        super().stop_application_mode()
+
+    def write(self, data: str) -> None:
+        """Write without waiting for the terminal. If it is far behind, it misses pictures; as soon as it has
+        read the rest, it gets a whole one."""
+        try:
+            self._queue.put_nowait(data)
+        except Full:
+            self._has_missed = True
+            if self._queue.empty():  # it has been read meanwhile
+                self._rested()
+
+    def close(self) -> None:
+        """Wait until the terminal has got everything. One that doesn't read is left as it is."""
+        if self._writer_thread is None:
+            return
+        try:
+            self._queue.put_nowait(None)
+        except Full:
+            self._drop_waiting()
+            self._queue.put_nowait(None)
+        if not ends_while_moving(self._writer_thread, self._output.taken, still=_STILL, most=_GIVING_BACK):
+            _log.warning("the terminal didn't read what gives it back to the shell")
+
+    @property
+    def _queue(self) -> Queue[str | None]:
+        """The output that waits for the terminal."""
+        assert self._writer_thread is not None, "the terminal was not taken"
+        return self._writer_thread._queue
+
+    def _drop_waiting(self) -> None:
+        with suppress(Empty):
+            while True:
+                self._queue.get_nowait()
+
+    def _rested(self) -> None:
+        """The terminal has read everything. Runs in any thread."""
+        if self._has_missed:
+            self._has_missed = False
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._app.refresh)
 
     def suspend_job(self) -> bool:
         """Give the terminal back and stop, with all of the job, until the shell brings that to the foreground
