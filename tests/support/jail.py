@@ -63,10 +63,16 @@ SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {
 
 
 @cache
+def sandbox_of_program() -> str:
+    """The name of the sandbox that the program finds on this machine; "" for none."""
+    policy = policy_for(Path("/nonexistent/work"), Path("/nonexistent/home"), (), os.environ)
+    found = find_sandbox(policy, os.environ).sandbox
+    return found.name if found else ""
+
+
 def flags_of_auto() -> tuple[str, ...]:
     """The flags that `--mode auto` needs on this machine: none if there is a sandbox for commands."""
-    policy = policy_for(Path("/nonexistent/work"), Path("/nonexistent/home"), (), os.environ)
-    return () if find_sandbox(policy, os.environ).sandbox else ("--no-sandbox",)
+    return () if sandbox_of_program() else ("--no-sandbox",)
 
 
 class Jail:
