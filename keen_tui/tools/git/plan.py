@@ -55,11 +55,11 @@ def _step(item: Item) -> PlannedStep:
         return PlannedStep(joined=item.joined, text=item.text, git=git_writer(only))
     if only and only.name == "cd":
         return PlannedStep(joined=item.joined, text=item.text, folder=_folder(only))
-    for command in simple_commands(item.text):
+    for command in simple_commands(item.text, files=True):
         if command.name in _CHANGE_THE_SHELL or command.name == "cd":
             raise NotUnderstood(f"{command.name} changes the shell that runs it")
         if command.name == "git" and not _reads(command):
-            raise NotUnderstood("what git writes goes through a pipe")
+            raise NotUnderstood("the output of git goes through a pipe or into a file")
     return PlannedStep(joined=item.joined, text=item.text)
 
 

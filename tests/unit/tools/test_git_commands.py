@@ -91,6 +91,9 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
         "git reset HEAD src/a",
         "cd src && git add . && git commit -m x; git log --oneline | head -3",
         "make || git stash",
+        "echo x >> f && git add f && git commit -m y",
+        "git add . && git commit -m x 2>&1",
+        "git commit -F - <<'EOF' && echo x > f\ntext\nEOF",
     ],
 )
 def test_everyday_commands_run_as_steps(command: str) -> None:
@@ -165,6 +168,46 @@ def test_everyday_commands_run_as_steps(command: str) -> None:
         "exec git add .",
         "/tmp/git add .",
         "git add . && git commit -m x > /dev/null",
+        "git add . && git commit -m x > out",
+        "echo x > f && git add f > out",
+        "echo x > f && git commit -F - <<'EOF' > out\ntext\nEOF",
+        "> f echo x && git add f",
+        "git add . && sort < a | uniq > c",
+        "git add . > x | cat",
+        "git add . 2>&1 | cat > x",
+        "> out git add .",
+        ">out git add . && git commit -m x",
+        "echo x > f; 2> out git add .",
+        "git > out add .",
+        "git add . 2> out",
+        "git add . 2>&1 > out",
+        "git add . < in",
+        "git add . &> out",
+        "git add . >| out",
+        "git add . | cat > out",
+        "echo x > .git/hooks/post-commit && git add .",
+        "echo x > .git/config; git add .",
+        "echo x > ./src/../.GIT/config; git add .",
+        "echo x > '.git'/config; git add .",
+        "make | tee log 2>> .git/info/attributes; git add .",
+        "echo x > /dev/tcp/localhost/80 && git add .",
+        "echo x > $f && git add .",
+        "echo x > `ls` && git add .",
+        "echo x > *.py && git add .",
+        "echo x > ~/f && git add .",
+        "echo x > >(git add .) && git add .",
+        "cat < <(ls) && git add .",
+        "cat <<< x > f && git add .",
+        "echo > f x && git add .",
+        "echo x >& f && git add .",
+        "> f && git add .",
+        "(echo x) > f && git add .",
+        "{ echo x; git add .; } > f",
+        "exec > f && git add .",
+        "cd src > f && git add .",
+        "echo x > f & git add f",
+        "export A=b > f; git add f",
+        ". ./x > f; git add f",
     ],
 )
 def test_what_is_more_than_everyday_runs_as_it_always_did(command: str) -> None:
@@ -220,6 +263,59 @@ async def test_steps_follow_each_other_as_in_a_shell(
 ) -> None:
     result = await repository.jail(command)
     assert (result.exit_code, repository.subjects) == (code, subjects), result.text
+
+
+@pytest.mark.parametrize(
+    ("command", "texts"),
+    [
+        ("echo x > f && git add f", ["echo x > f", ""]),
+        ("echo a && echo x > f && git add f", ["echo a", "echo x > f", ""]),
+        (
+            "echo a && sort < 'a b' 2>>err | uniq >c && git add c",
+            ["echo a && sort < 'a b' 2>>err | uniq >c", ""],
+        ),
+        ("make 2> err | tee log > x || git stash", ["make 2> err | tee log > x", ""]),
+        ("echo 'ä' >'Ä Q' 2>&1; git add .\nmake &> log", ["echo 'ä' >'Ä Q' 2>&1", "", "make &> log"]),
+        ("git log >> f; git add f", ["git log >> f", ""]),
+        ("cd src && echo x >| f && git add f", ["", "echo x >| f", ""]),
+    ],
+)
+def test_what_is_written_into_a_file_belongs_to_the_step_before_it(command: str, texts: list[str]) -> None:
+    assert [step.text * (not step.git and step.folder is None) for step in plan_of(command)] == texts
+
+
+def test_a_step_of_git_has_no_redirection() -> None:
+    step, other, last = plan_of("git add f 2>&1 && echo x > f && git commit -qm x 2>&1")
+    assert step.git and last.git and not other.git
+    assert [word.text for word in (*step.git.operands, *(step.git.paths or ()))] == ["f"]
+    assert not any(sign in str((step.git, last.git)) for sign in "2>")
+
+
+async def test_a_file_is_written_and_committed(repository: Repository) -> None:
+    command = (
+        "echo x >> new && cd src && sort -r < a > 'b c' 2>> ../err && git add -A && git commit -qm y 2>&1"
+    )
+    result = await repository.jail(command)
+    assert (result.exit_code, repository.subjects) == (0, ["y", "first"]), result.text
+    assert repository.git("show", "HEAD:new") == "x"
+    assert repository.git("show", "HEAD:src/b c") == "one"
+
+
+@pytest.mark.parametrize("joined", ["&&", ";"])
+async def test_a_file_that_can_not_be_written_ends_its_step_only(repository: Repository, joined: str) -> None:
+    result = await repository.jail(f"echo x > nowhere/f {joined} git commit --allow-empty -qm y")
+    assert repository.subjects == (["first"] if joined == "&&" else ["y", "first"]), result.text
+
+
+@pytest.mark.parametrize("target", ["hooks/post-commit", "config", "evil", "HEAD", "info/attributes"])
+async def test_no_redirection_writes_the_repository(repository: Repository, target: str) -> None:
+    (repository.root / "way").symlink_to(".git")
+    file = repository.root / ".git" / target
+    before = file.read_bytes() if file.exists() else None
+    for through in (".git", "way"):
+        command = f"echo x > {through}/{target}; git commit --allow-empty -qm y; echo x >> {through}/{target}"
+        assert (await repository.jail(command)).exit_code
+        assert (file.read_bytes() if file.exists() else None) == before
 
 
 async def test_the_other_steps_run_in_the_ordinary_sandbox(repository: Repository) -> None:
