@@ -119,7 +119,7 @@ def items(command: str) -> tuple[Item, ...]:
     return tuple(found)
 
 
-class _Entry(NamedTuple):
+class _ListEntry(NamedTuple):
     """A statement, or a sign between two; from `start` to `end` in bytes, with its redirections."""
 
     node: Node
@@ -128,7 +128,7 @@ class _Entry(NamedTuple):
     redirects: tuple[Node, ...] = ()
 
 
-def _entries(node: Node) -> Iterator[_Entry]:
+def _entries(node: Node) -> Iterator[_ListEntry]:
     """The entries of a list. The grammar gives the whole list before a redirection to it; in bash the
     redirection belongs to the last entry."""
     if node.type in ("program", "list"):
@@ -142,12 +142,12 @@ def _entries(node: Node) -> Iterator[_Entry]:
         yield from before
         redirects = tuple(child for child in node.children if child != body)
         start = last.start if before else node.start_byte
-        yield _Entry(last.node, start, node.end_byte, (*last.redirects, *redirects))
+        yield _ListEntry(last.node, start, node.end_byte, (*last.redirects, *redirects))
     else:
-        yield _Entry(node, node.start_byte, node.end_byte)
+        yield _ListEntry(node, node.start_byte, node.end_byte)
 
 
-def _only(entry: _Entry) -> SimpleCommand | None:
+def _only(entry: _ListEntry) -> SimpleCommand | None:
     redirects = {text_of(node).replace(" ", "") for node in entry.redirects}
     return _command(entry.node) if entry.node.type == "command" and redirects <= {"2>&1"} else None
 
