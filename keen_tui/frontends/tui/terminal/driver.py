@@ -172,8 +172,7 @@ class KeenDriver(LinuxDriver):
 
     Textual stops only its own process, by a signal that can't be ignored: behind `make run` or without a
     shell nobody could bring it back. Its event loop waits for a terminal that doesn't read, so that the turn
-    stands still and signals have no effect; if the terminal is gone, this lasts
-    forever.
+    stands still and signals have no effect; if the terminal is gone, this lasts forever.
     """
 
     _cooked = 0
