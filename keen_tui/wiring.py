@@ -28,7 +28,7 @@ from keen_tui.providers.catalog.choice import Chooser
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import NO_ADDITIONS, Additions
 from keen_tui.settings.added.agents import AgentDefinition
-from keen_tui.settings.added.hooks import POINTS_OF_CALLS, PROJECT_FOLDER
+from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER
 from keen_tui.settings.credentials import Keys
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
@@ -139,8 +139,8 @@ def build_session(
             mode=agent.mode_under(session.mode),
             max_steps=min(agent.max_steps or settings.max_steps, settings.max_steps),
             policy=session.policy,
-            hooks=[hook for hook in additions.hooks if hook.point in POINTS_OF_CALLS],
-            shared=replace(session.shared, role=role, hear=hear),
+            hooks=[hook for hook in additions.hooks if hook.point in POINTS_IN_AGENTS],
+            shared=replace(session.shared, agent=agent.name, role=role, hear=hear),
         )
 
     def enter_tree(agent: AgentDefinition, session_id: str) -> OwnTree:

@@ -116,7 +116,9 @@ class Session:
         self._background = BackgroundJobs()
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
         self._queue = MessageQueue(self._publish)
-        self._hooks = session_hooks(hooks, hook_programs, workspace, self._publish, lambda: self.mode)
+        self._hooks = session_hooks(
+            hooks, hook_programs, workspace, self._publish, lambda: self.mode, shared.agent
+        )
         self._approvals = Approvals(
             self._publish,
             mode=mode,

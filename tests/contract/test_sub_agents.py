@@ -436,6 +436,31 @@ async def test_a_hook_guards_a_task_in_every_attempt_and_the_calls_inside(
         assert "closed" in result and len(answers.sent["one"]) == 3
 
 
+async def test_a_hook_keeps_a_sub_agent_going_by_its_name(
+    tmp_path: Path, api: Api, environ: dict[str, str]
+) -> None:
+    guard = "cat >> stopped.txt; test -e b.txt || { echo b.txt is missing >&2; exit 2; }"
+    hooks = [
+        Hook(point="SubagentStop", matcher="writer", command=guard),
+        Hook(point="SubagentStop", matcher="explore", command="touch wrong.txt"),
+        Hook(point="Stop", matcher="", command="echo >> ended.txt"),
+    ]
+    write = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
+    parent = [Reply([task("one", "writer")]), said("Done.")]
+    server, answers = server_of({"go": parent, "one": [said("Finished."), write, said("It is there.")]})
+    async with server, with_agents(tmp_path, server, api, environ, hooks=hooks) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        assert "b.txt is missing" in seen(answers.sent["one"][1])[-1].text
+        (result,) = [message.text for message in seen(answers.sent["go"][-1]) if message.role == "tool"]
+        assert result.startswith("Finished.\n\nIt is there.")
+        work = tmp_path / "work"
+        given = (work / "stopped.txt").read_text().replace(" ", "")
+        assert '"hook_event_name":"SubagentStop"' in given and '"agent_type":"writer"' in given
+        assert given.count('"stop_hook_active":true') == 1
+        assert not (work / "wrong.txt").exists() and (work / "ended.txt").read_text() == "\n"
+        assert_valid(server.requests)
+
+
 async def test_a_definition_that_is_gone_loses_no_facts(tmp_path: Path, environ: dict[str, str]) -> None:
     write = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
     parent = [Reply([task("one", "writer")]), said("Done.")]

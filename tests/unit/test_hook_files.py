@@ -49,9 +49,9 @@ def test_no_hook_runs_longer_than_a_minute(tmp_path: Path) -> None:
 
 
 def test_what_keen_does_not_have_is_named(tmp_path: Path) -> None:
-    hooks: dict[str, Any] = {"SubagentStop": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "?"}]}]}
+    hooks: dict[str, Any] = {"SubagentStart": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "?"}]}]}
     assert read_own_hooks(write(tmp_path / "hooks.json", **hooks)).ignored == (
-        "SubagentStop",
+        "SubagentStart",
         "Stop of type prompt",
     )
 

@@ -53,6 +53,7 @@ class SessionHooks:
         publish: where notices go.
         mode: returns the current permission mode.
         background: for hooks that nobody waits for.
+        agent: the sub-agent whose session it is, "" for none.
 
     `wants_end` is the reason if a hook wants the running turn to end.
     """
@@ -64,8 +65,10 @@ class SessionHooks:
         publish: Callable[[Event], None],
         mode: Callable[[], Mode],
         background: BackgroundJobs,
+        agent: str = "",
     ) -> None:
         self.wants_end: str | None = None
+        self._agent = agent
         self._session_id = ""
         self._transcript = ""
         self._runner = runner
@@ -140,8 +143,12 @@ class SessionHooks:
     async def before_stop(self, turn: int, text: str, *, goes_on: bool) -> HookAnswer:
         """The hooks' answer to the end of a turn with the reply `text`: a block keeps it going. `goes_on`: a
         hook has done so before."""
-        given = {"stop_hook_active": goes_on, "last_assistant_message": text}
-        return await self._ask("Stop", turn, (), given)
+        given: dict[str, Any] = {"stop_hook_active": goes_on, "last_assistant_message": text}
+        if not self._agent:
+            return await self._ask("Stop", turn, (), given)
+        agent = {"agent_type": self._agent, "agent_id": self._session_id}
+        given |= {**agent, "agent_transcript_path": self._transcript}
+        return await self._ask("SubagentStop", turn, (self._agent,), given)
 
     async def before_compaction(self, focus: str, *, automatic: bool) -> HookAnswer:
         """The hooks' answer to a compaction, which they may block."""
@@ -239,11 +246,13 @@ def session_hooks(
     workspace: Path,
     publish: Callable[[Event], None],
     mode: Callable[[], Mode],
+    agent: str = "",
 ) -> SessionHooks:
-    """The hooks of a session. `programs` runs their commands; None: no hook runs."""
+    """The hooks of a session, which may be that of the sub-agent `agent`. `programs` runs their commands;
+    None: no hook runs."""
     background = BackgroundJobs()
     runner = HookRunner(hooks, programs, programs.folder if programs else workspace, publish, background)
-    return SessionHooks(runner, workspace, publish, mode, background)
+    return SessionHooks(runner, workspace, publish, mode, background, agent)
 
 
 async def _nobody() -> HookAnswer:

@@ -19,11 +19,12 @@ def _ignore(event: Event) -> None:
 class Shared(Struct, kw_only=True):
     """`clock` stands still while the person is asked, and lets one question at a time be asked; `grants` are
     what the person has allowed for the session; `pace` is when the model's server takes the next request.
-    `role` is what a sub-agent is told of its work, "" for a session that is none; `hear` is told each
-    event."""
+    `agent` is the sub-agent's name and `role` what it is told of its work, both "" for a session that is
+    none; `hear` is told each event."""
 
     clock: WorkClock
     grants: Grants = field(default_factory=Grants)
     pace: Pace = field(default_factory=Pace)
+    agent: str = ""
     role: str = ""
     hear: Callable[[Event], None] = _ignore

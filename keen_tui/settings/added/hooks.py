@@ -38,6 +38,7 @@ HookPoint: TypeAlias = Literal[
     "PostToolUse",
     "PreCompact",
     "Stop",
+    "SubagentStop",
     "SessionEnd",
     "Notification",
     "TurnIncomplete",
@@ -46,8 +47,10 @@ HookPoint: TypeAlias = Literal[
 ]
 """The events at which hooks run. The last three are Keen's own."""
 
-POINTS_OF_CALLS: Final[frozenset[HookPoint]] = frozenset(("PreToolUse", "PermissionRequest", "PostToolUse"))
-"""The events at which hooks run in sub-agents, too."""
+POINTS_IN_AGENTS: Final[frozenset[HookPoint]] = frozenset(
+    ("PreToolUse", "PermissionRequest", "PostToolUse", "SubagentStop")
+)
+"""The events at which hooks run in sub-agents."""
 
 MOST_SECONDS: Final = 60.0
 """A hook never runs longer."""
