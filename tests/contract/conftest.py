@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.choices import Api, PolicyName
 from keen_tui.domain.reports import POLICIES
 from keen_tui.providers.registry import APIS
 from tests.support import agent
@@ -16,6 +16,13 @@ from tests.support import agent
 def at_work(request: pytest.FixtureRequest) -> agent.AtWork:
     """A session at work against the scripted server, once for each API."""
     return partial(agent.at_work, api=request.param)
+
+
+@pytest.fixture(params=APIS)
+def api(request: pytest.FixtureRequest) -> Api:
+    """Each API."""
+    name: Api = request.param
+    return name
 
 
 @pytest.fixture(params=POLICIES)

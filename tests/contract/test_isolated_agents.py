@@ -24,13 +24,12 @@ from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.work_trees import WorkTrees
 from tests.support.git_repository import commit, git, repository
 from tests.support.saving import SavedBench
-from tests.support.sub_agents import WRITER, ByTask, said, server_of, task, with_agents
+from tests.support.sub_agents import WRITER, ByTask, disk_of, own_home, said, server_of, task, with_agents
 from tests.support.waiting import until
 from tests.support.wire import assert_valid
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
-APIS: tuple[Api, ...] = ("openai-chat", "openai-responses", "anthropic")
 APART = replace(WRITER, isolation="worktree")
 WRITE = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
 COMMIT = "git add -A && git -c user.name=Ada -c user.email=ada@example.org commit -qm second"
@@ -38,17 +37,9 @@ CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 HANG = Reply([Say("Thinking")], broken=Break("stall"))
 
 
-@pytest.fixture(params=APIS)
-def api(request: pytest.FixtureRequest) -> Api:
-    given: Api = request.param
-    return given
-
-
 @pytest.fixture
 def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    home = {"KEEN_HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
-    for name, value in home.items():
-        monkeypatch.setenv(name, value)
+    home = own_home(tmp_path, monkeypatch)
     repository(tmp_path / "work")
     return home
 
@@ -172,11 +163,9 @@ async def test_a_killed_program_goes_on_in_the_same_work_tree(
             await until(lambda: len(answers.sent.get("one", ())) == 2)
             await bench.history.flushed()
             session_id = bench.history.session_id
-            saved = {file: file.read_bytes() for file in bench.store.root.rglob("*.json*") if file.is_file()}
+            die = disk_of(bench.store)
         (tree,) = trees()
-        for file, content in saved.items():  # as the disk was when the program died
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+        die()
         async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
             end = await bench.retry()
             assert isinstance(end, TurnDone)

@@ -27,26 +27,17 @@ from keen_tui.domain.messages import FileChanged
 from keen_tui.domain.spent import LeftOut, Spent
 from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.settings.added.hooks import Hook
-from tests.support.sub_agents import said, server_of, task, with_agents
+from tests.support.sub_agents import disk_of, own_home, said, server_of, task, with_agents
 from tests.support.waiting import until
 from tests.support.wire import assert_valid
 
-APIS: tuple[Api, ...] = ("openai-chat", "openai-responses", "anthropic")
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 READ = Reply([Call("read_file", {"path": "a.txt"})])
 
 
-@pytest.fixture(params=APIS)
-def api(request: pytest.FixtureRequest) -> Api:
-    given: Api = request.param
-    return given
-
-
 @pytest.fixture
 def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    home = {"KEEN_HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
-    for name, value in home.items():
-        monkeypatch.setenv(name, value)
+    home = own_home(tmp_path, monkeypatch)
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "a.txt").write_text("the secret of a.txt\n")
     return home
@@ -311,10 +302,8 @@ async def test_killed_and_resumed_with_durable_pending_state(
             await until(lambda: len(answers.sent.get("two", ())) == 2)
             await bench.history.flushed()
             session_id = bench.history.session_id
-            saved = {file: file.read_bytes() for file in bench.store.root.rglob("*") if file.is_file()}
-        for file, content in saved.items():  # as the disk was when the program died
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            die = disk_of(bench.store)
+        die()
         async with with_agents(tmp_path, server, api, environ, durable=True, opening=session_id) as bench:
             assert bench.session.pending and bench.session.pending.agents == 1
             assert bench.log.ends[-1].reason == "interrupted"
@@ -344,10 +333,8 @@ async def test_a_wish_for_durable_state_reaches_those_at_work(
             await until(lambda: len([*bench.store.root.rglob("*.pending*")]) == 2)
             await bench.history.flushed()
             session_id = bench.history.session_id
-            saved = {file: file.read_bytes() for file in bench.store.root.rglob("*") if file.is_file()}
-        for file, content in saved.items():  # as the disk was when the program died
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            die = disk_of(bench.store)
+        die()
         again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=session_id)
         async with again as bench:
             assert isinstance(await bench.retry(), TurnDone)

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say
 from keen_tui.demo.wires import seen
@@ -98,6 +100,28 @@ async def with_agents(
     finally:
         await session.close()
         await history.close()
+
+
+def own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Lets everything of the user's be in the folder; returns the variables that say so."""
+    home = {"KEEN_HOME": str(folder / "home"), "XDG_DATA_HOME": str(folder / "data")}
+    for name, value in home.items():
+        monkeypatch.setenv(name, value)
+    return home
+
+
+def disk_of(store: SessionStore) -> Callable[[], None]:
+    """Reads all files of the sessions, leaving out work trees. Called later, it puts them back: as the disk
+    is when the program dies now."""
+    files = [file for file in store.root.rglob("*.*") if file.is_file() and "worktrees" not in file.parts]
+    saved = {file: file.read_bytes() for file in files}
+
+    def die() -> None:
+        for file, content in saved.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+    return die
 
 
 def server_of(scripts: Mapping[str, Sequence[Answer]]) -> tuple[ModelServer, ByTask]:
