@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test crash faults sandbox check format bench snapshots pictures catalog lock update clean
+.PHONY: run demo test crash faults sandbox check format bench snapshots pictures completions catalog lock update clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -46,6 +46,9 @@ snapshots: $(READY)  ## the pictures of the screens in the tests anew: look at t
 
 pictures: $(READY)  ## the pictures of the README, from the real program
 	$(BIN)/python -m tests.support.pictures docs/pictures
+
+completions: $(READY)  ## the completion of shells and the man page anew, from what the command line declares
+	$(BIN)/python -m scripts.command_line
 
 catalog: $(READY)  ## the shipped models and prices anew, from the packages that know them
 	rm -rf out/catalog

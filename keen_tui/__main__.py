@@ -8,7 +8,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_WITHOUT_SCREEN = ("sessions", "usage", "export", "eval", "settings", "mcp", "trust", "worktrees")
+_WITHOUT_SCREEN = (
+    "sessions",
+    "usage",
+    "export",
+    "eval",
+    "settings",
+    "mcp",
+    "trust",
+    "worktrees",
+    "completion",
+)
 """Commands that print and end."""
 
 

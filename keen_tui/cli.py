@@ -83,6 +83,10 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.subcommands import mcp
 
         return mcp.run(given["words"][1:], os.environ, sys.stdout, sys.stderr)
+    if command == "completion":
+        from keen_tui.subcommands import completion
+
+        return completion.run(given["words"][1], os.environ, Path.cwd(), sys.stdout)
     if command == "trust":
         from keen_tui.settings.added.trust import ask_again
 

@@ -1,6 +1,12 @@
 """What is said of a setting, and of its flags, where it is declared."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+Completes = Literal[
+    "", "file", "folder", "commands", "sessions", "worktrees", "models", "providers", "themes", "efforts"
+]
+"""What completes a value in a shell, "" for nothing: a path, the name of a program, or one of a list that
+`keen-tui completion` gives."""
 
 
 class Flag(NamedTuple):
@@ -15,6 +21,7 @@ class Flag(NamedTuple):
     switch: bool | None = None
     repeats: bool = False
     has_opposite: bool = False
+    completes: Completes = ""
 
 
 class About(NamedTuple):

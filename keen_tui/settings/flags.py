@@ -11,31 +11,22 @@ from typing import Any, NamedTuple, NoReturn, get_args
 from keen_tui import __version__
 from keen_tui.domain.choices import MOST_TURNS, ExportFormat, Output
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.about import Flag
+from keen_tui.settings.about import Completes, Flag
 from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS
-
-SUBJECTS = {
-    "sessions": "no arguments",
-    "usage": "no arguments",
-    "settings": "no arguments",
-    "trust": "no arguments",
-    "worktrees": "remove and a name, or no arguments",
-    "export": "one session id",
-    "replay": "one file",
-    "eval": "folders or names of tasks",
-    "mcp": "add, list, remove, login or logout",
-}
-"""The commands, and what stands behind them."""
+from keen_tui.settings.subcommands import SUBJECTS
 
 
 class LineFlag(NamedTuple):
     """A flag of the command line. `metavar` is the word for its value in the help, "" where it takes none;
-    `options` is what else argparse wants to know."""
+    `options` is what else argparse wants to know, `completes` the kind of its value. `is_setting`: it
+    says otherwise than the settings."""
 
     names: tuple[str, ...]
     help: str
     metavar: str = ""
     options: Mapping[str, Any] = {}
+    completes: Completes = ""
+    is_setting: bool = False
 
     @property
     def usage(self) -> str:
@@ -106,9 +97,14 @@ def parser() -> argparse.ArgumentParser:
     for group in flag_groups():
         named = parser.add_argument_group(group.title)
         for flag in group.flags:
-            value = {"metavar": flag.metavar} if flag.metavar else {}
-            named.add_argument(*flag.names, **{"help": flag.help, **value, **flag.options})
+            add_flag(named, flag)
     return parser
+
+
+def add_flag(parser: argparse._ActionsContainer, flag: LineFlag) -> argparse.Action:
+    """Make a parser, or a group of its flags, take that one."""
+    value = {"metavar": flag.metavar} if flag.metavar else {}
+    return parser.add_argument(*flag.names, **{"help": flag.help, **value, **flag.options})
 
 
 def flag_groups() -> tuple[FlagGroup, ...]:
@@ -126,7 +122,7 @@ def flag_groups() -> tuple[FlagGroup, ...]:
 def _of_settings(is_wanted: Callable[[str], bool]) -> Sequence[LineFlag]:
     """The flags of settings, in the order in which those are declared."""
     return [
-        LineFlag((flag.name,), flag.help, flag.metavar or "", _options(name, flag))
+        LineFlag((flag.name,), flag.help, flag.metavar or "", _options(name, flag), flag.completes, True)
         for name, about in ABOUT.items()
         if is_wanted(about.group)
         for flag in about.flags
@@ -155,6 +151,7 @@ _WORK = (
         "work in a git work tree of Keen's, on the branch keen/NAME: a new one, or the one that has NAME",
         "NAME",
         {"nargs": "?", "const": ""},
+        "worktrees",
     ),
 )
 
@@ -164,7 +161,12 @@ _SAVED = (
         "continue the newest session of this folder",
         options={**_SWITCH, "dest": "go_on"},
     ),
-    LineFlag(("-r", "--resume"), "continue that session; the beginning of its id is enough", "ID"),
+    LineFlag(
+        ("-r", "--resume"),
+        "continue that session; the beginning of its id is enough",
+        "ID",
+        completes="sessions",
+    ),
     LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
     LineFlag(("--all",), "with sessions or worktrees: list those of all folders", options=_SWITCH),
     LineFlag(
@@ -180,7 +182,7 @@ _SAVED = (
         "FORM",
         {"choices": get_args(ExportFormat)},
     ),
-    LineFlag(("-o", "--out"), "with export: the file to write", "FILE"),
+    LineFlag(("-o", "--out"), "with export: the file to write", "FILE", completes="file"),
     LineFlag(
         ("--speed",),
         "with replay: 1 for the original speed (default), 0 for all at once",
@@ -207,6 +209,7 @@ _ONE_TURN = (
         "a run: the next turn begins until this command ends with exit code 0; with --continue the run that "
         "was broken off goes on",
         "CMD",
+        completes="commands",
     ),
     LineFlag(("--max-turns",), f"with --until: this many turns (default {MOST_TURNS})", "N", {"type": int}),
     LineFlag(("--max-hours",), "with --until: this many hours, waits included", "H", {"type": float}),

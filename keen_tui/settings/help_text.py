@@ -1,4 +1,4 @@
-"""What `keen-tui --help` prints, 80 columns wide. Each flag describes itself."""
+"""What `keen-tui --help` prints, 80 columns wide. Flags and commands describe themselves."""
 
 from __future__ import annotations
 
@@ -8,88 +8,90 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.settings.flags import FlagGroup
+from keen_tui.settings.subcommands import (
+    DATA_FILES,
+    ENVIRONMENT,
+    EXAMPLES,
+    EXIT_CODES,
+    IDS,
+    PURPOSE,
+    SETTINGS_FILES,
+    SUBCOMMANDS,
+)
 from keen_tui.system.paths import data_folder, home_folder
 
 _WIDTH: Final = 80
 _SECOND_COLUMN: Final = 26
+_COLUMN_OF_COMMANDS: Final = 38
 
-_BEGINNING: Final = """\
-Keen TUI, a terminal workspace for a coding agent. Start it in the folder that
-you want to work in; press f1 there for help.
-
-  keen-tui                            choose a model, then work in this folder
-  keen-tui --demo                     the guided tour: no key, no network
-  keen-tui --continue                 continue this folder's newest session
-  keen-tui --worktree fix             work beside this folder, on a branch
-  keen-tui --plain                    line by line, for screen readers
-  keen-tui --provider anthropic --model claude-opus-5 --effort high
-  keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
-  keen-tui -p "why does test_cart fail?" --mode plan
-                                      one turn; the answer on standard output
-  keen-tui -p "make the tests pass" --until "make test" --mode auto
-                                      a run: turns until the command succeeds
-  git diff | keen-tui -p "review this" --output json
-                                      piped data is added to the prompt
-
-Commands
-  keen-tui sessions [--all]           list the sessions of this folder, or all
-  keen-tui usage [--days 7] [--json]  tokens and cost, by day and model
-  keen-tui eval [TASK ...]            try memory policies on tasks, as a table
-  keen-tui export ID [--format html]  write a session to a file
-  keen-tui replay FILE [--speed 4]    play a session on the screen
-  keen-tui settings                   write a file that explains all settings
-  keen-tui trust                      answer again whether a project is trusted
-  keen-tui worktrees [remove NAME]    list the work trees here, or remove one
-  keen-tui mcp list                   list the MCP servers and how they are
-  keen-tui mcp --help                 add, remove and sign in to MCP servers
-
-  Name a session by its id, or by the beginning of its id.
-"""
-
-_END: Final = """\
-Environment
-  OPENAI_API_KEY, ANTHROPIC_API_KEY and those of the other providers
-                          API keys; they can be entered in the program too
-  OPENAI_BASE_URL, ANTHROPIC_BASE_URL
-                          another server of that provider
-  KEEN_HOME               one folder for settings and sessions
-  VISUAL, EDITOR          the editor for ctrl+g and for files
-  NO_COLOR                no colours
-
-Exit codes
-  0 done   1 error   2 wrong use   3 the turn is incomplete, the run was stopped
-  4 a limit of the run was reached   5 the check fails in the same way
-  6 something had to be asked
-
-Files
-  {settings}
-    settings.toml         your settings; flags override them
-    AGENTS.md             your instructions for the model in every project
-    commands/ themes/ providers/
-                          your own slash commands, themes and model servers
-  {data}
-    sessions/             everything said and done, one file per session
-"""
+_INTRODUCTION: Final = f"""\
+Keen TUI, {PURPOSE}. Start it in the folder that
+you want to work in; press f1 there for help."""
 
 
 def help_text(groups: Iterable[FlagGroup], environ: Mapping[str, str]) -> str:
     """The whole help: what one types first, the flags of these groups, then all else that one looks up."""
-    flags = "\n".join(line for group in groups for line in (group.title, *_rows(group), ""))
-    places = {"settings": _shown(home_folder(environ)), "data": _shown(data_folder(environ))}
-    return f"{_BEGINNING}\n{flags}\n{_END.format(**places)}"
+    return "\n".join((*_beginning(), *_flags(groups), *_end(environ), ""))
 
 
-def _rows(group: FlagGroup) -> Iterator[str]:
-    """What each flag does, beside its name, or below a name that is too long for that."""
-    for flag in group.flags:
-        name = f"  {flag.usage}"
-        meaning = textwrap.wrap(flag.help, _WIDTH - _SECOND_COLUMN, break_on_hyphens=False)
-        if len(name) > _SECOND_COLUMN - 2:
-            yield name
-            name = ""
-        for line in meaning:
-            yield f"{name:{_SECOND_COLUMN}}{line}"
-            name = ""
+def _beginning() -> Iterator[str]:
+    yield _INTRODUCTION
+    yield ""
+    for typed, meaning in EXAMPLES:
+        yield from row(typed, meaning, _COLUMN_OF_COMMANDS)
+    yield ""
+    yield "Commands"
+    for command in SUBCOMMANDS:
+        for usage, meaning in command.usages:
+            yield from row(f"keen-tui {command.name} {usage}".rstrip(), meaning, _COLUMN_OF_COMMANDS)
+    yield ""
+    yield f"  {IDS}"
+    yield ""
+
+
+def _flags(groups: Iterable[FlagGroup]) -> Iterator[str]:
+    for group in groups:
+        yield group.title
+        for flag in group.flags:
+            yield from row(flag.usage, flag.help)
+        yield ""
+
+
+def _end(environ: Mapping[str, str]) -> Iterator[str]:
+    yield "Environment"
+    for names, meaning in ENVIRONMENT:
+        yield from row(names, meaning)
+    yield ""
+    yield "Exit codes"
+    yield from _side_by_side(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+    yield ""
+    yield "Files"
+    for folder, files in ((home_folder(environ), SETTINGS_FILES), (data_folder(environ), DATA_FILES)):
+        yield f"  {_shown(folder)}"
+        for name, meaning in files:
+            yield from row(f"  {name}", meaning)
+
+
+def row(name: str, meaning: str, column: int = _SECOND_COLUMN) -> Iterator[str]:
+    """The lines of a name and its meaning, which begins at that column, or below a name that is too long."""
+    beginning = f"  {name}"
+    if not meaning or len(beginning) > column - 2:
+        yield beginning
+        beginning = ""
+    for line in textwrap.wrap(meaning, _WIDTH - column, break_on_hyphens=False):
+        yield f"{beginning:{column}}{line}"
+        beginning = ""
+
+
+def _side_by_side(texts: Iterable[str]) -> Iterator[str]:
+    """Short texts, as many in a line as fit."""
+    line = ""
+    for text in texts:
+        if line and len(line) + 3 + len(text) > _WIDTH:
+            yield line
+            line = ""
+        line = f"{line}   {text}" if line else f"  {text}"
+    yield line
 
 
 def _shown(folder: Path) -> str:

@@ -25,6 +25,7 @@ class Settings(NamedTuple):
                     "--provider",
                     "NAME",
                     "the provider: openai, anthropic, google, deepseek, openrouter, ollama and others",
+                    completes="providers",
                 ),
             ),
         ),
@@ -34,7 +35,7 @@ class Settings(NamedTuple):
         About(
             "Model",
             "The model's name, as the server knows it.",
-            flags=(Flag("--model", "NAME", "the model's name, as the server knows it"),),
+            flags=(Flag("--model", "NAME", "the model's name, as the server knows it", completes="models"),),
         ),
     ] = ""
     effort: Annotated[
@@ -42,7 +43,11 @@ class Settings(NamedTuple):
         About(
             "Model",
             "The reasoning effort, if the model has levels: low, medium, high.",
-            flags=(Flag("--effort", "LEVEL", "the reasoning effort, if the model has levels"),),
+            flags=(
+                Flag(
+                    "--effort", "LEVEL", "the reasoning effort, if the model has levels", completes="efforts"
+                ),
+            ),
         ),
     ] = ""
     base_url: Annotated[
@@ -217,6 +222,7 @@ class Settings(NamedTuple):
                     "NAME",
                     "keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: "
                     "what the terminal can show)",
+                    completes="themes",
                 ),
             ),
             at_once=True,

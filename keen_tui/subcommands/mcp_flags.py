@@ -3,36 +3,72 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from msgspec import Struct
 
 from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.flags import LineFlag, add_flag
+from keen_tui.settings.help_text import row
 
-HELP: Final = """\
-MCP servers: programs and addresses that give the model more tools.
+ACTIONS: Final[Mapping[str, str]] = {
+    "add": "add a server",
+    "list": "list the servers used in this folder, and try each",
+    "remove": "remove a server, and forget its sign-in",
+    "login": "sign in to a server, in your browser",
+    "logout": "forget the sign-in",
+}
+"""What `keen-tui mcp` does, and what its help says of it."""
 
-  keen-tui mcp add NAME -- COMMAND [ARG ...]
-                          add a server that is a program
-  keen-tui mcp add NAME --url URL
-                          add a server at an address
-  keen-tui mcp list       list the servers used in this folder, and try each
-  keen-tui mcp remove NAME
-                          remove a server, and forget its sign-in
-  keen-tui mcp login NAME
-                          sign in to a server, in your browser
-  keen-tui mcp logout NAME
-                          forget the sign-in
+FLAGS_OF_ADD: Final = (
+    LineFlag(("--url",), "the address of a server", "URL", {"default": ""}),
+    LineFlag(
+        ("-e", "--env"),
+        "a variable for the program (can be repeated)",
+        "NAME=VALUE",
+        {"action": "append", "default": []},
+    ),
+    LineFlag(
+        ("--cwd",), "the folder that it runs in (default: the workspace)", "FOLDER", {"default": ""}, "folder"
+    ),
+    LineFlag(("--sandbox",), "run it in the sandbox", options={"action": "store_true"}),
+    LineFlag(
+        ("-H", "--header"),
+        "a header for the address (can be repeated)",
+        "'NAME: VALUE'",
+        {"action": "append", "default": []},
+    ),
+    LineFlag(
+        ("-t", "--transport"),
+        "stdio, http or sse (for old servers)",
+        "TYPE",
+        {"default": "", "choices": ("stdio", "http", "sse")},
+    ),
+)
 
-With add
-  -e, --env NAME=VALUE    a variable for the program (can be repeated)
-  --cwd FOLDER            the folder that it runs in (default: the workspace)
-  --sandbox               run it in the sandbox
-  -H, --header 'NAME: VALUE'
-                          a header for the address (can be repeated)
-  -t, --transport TYPE    stdio, http or sse (for old servers)
 
+def mcp_help() -> str:
+    """What `keen-tui mcp --help` prints."""
+    return "\n".join((*_usages(), "", "With add", *_flags_of_add(), "", _END))
+
+
+def _usages() -> Iterator[str]:
+    yield "MCP servers: programs and addresses that give the model more tools."
+    yield ""
+    yield from row("keen-tui mcp add NAME -- COMMAND [ARG ...]", "add a server that is a program")
+    yield from row("keen-tui mcp add NAME --url URL", "add a server at an address")
+    for action, meaning in ACTIONS.items():
+        if action != "add":
+            yield from row(f"keen-tui mcp {action}{'' if action == 'list' else ' NAME'}", meaning)
+
+
+def _flags_of_add() -> Iterator[str]:
+    for flag in FLAGS_OF_ADD[1:]:  # the address is in the usage
+        yield from row(flag.usage, flag.help)
+
+
+_END: Final = """\
 Servers are written to your settings. In values, ${NAME} stands for a variable
 of your environment; keep tokens in variables.
 
@@ -40,8 +76,6 @@ of your environment; keep tokens in variables.
   keen-tui mcp add github --url https://api.githubcopilot.com/mcp/ \\
       --header 'Authorization: Bearer ${GITHUB_TOKEN}'
 """
-
-ACTIONS: Final = ("add", "list", "remove", "login", "logout")
 
 
 class McpRequest(Struct, frozen=True, kw_only=True):
@@ -54,7 +88,7 @@ class McpRequest(Struct, frozen=True, kw_only=True):
 
 class _McpParser(argparse.ArgumentParser):
     def format_help(self) -> str:
-        return HELP
+        return mcp_help()
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{message}. See keen-tui mcp --help.")
@@ -70,31 +104,28 @@ def wanted(words: Sequence[str]) -> McpRequest:
     if "--" in before:
         place = before.index("--")
         before, command = before[:place], before[place + 1 :]
-    parser = _McpParser(prog="keen-tui mcp", add_help=False, allow_abbrev=False)
-    parser.add_argument("-h", "--help", action="help")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="|".join(ACTIONS))
-    for action in ACTIONS:
-        each = actions.add_parser(action, add_help=False, allow_abbrev=False)
-        each.add_argument("-h", "--help", action="help")
-        if action != "list":
-            each.add_argument("name", metavar="NAME")
-        if action == "add":
-            _take_entry(each)
-    given = parser.parse_args(before)
+    given = mcp_parser().parse_args(before)
     if given.action != "add" and command:
         raise ConfigError(f"keen-tui mcp {given.action} takes nothing after --. See keen-tui mcp --help.")
     entry = _entry(given, command) if given.action == "add" else {}
     return McpRequest(action=given.action, name=getattr(given, "name", ""), entry=entry)
 
 
-def _take_entry(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rest", nargs="*", metavar="COMMAND")
-    parser.add_argument("--url", default="")
-    parser.add_argument("-e", "--env", action="append", default=[])
-    parser.add_argument("-H", "--header", action="append", default=[])
-    parser.add_argument("--cwd", default="")
-    parser.add_argument("--sandbox", action="store_true")
-    parser.add_argument("-t", "--transport", default="", choices=("stdio", "http", "sse"))
+def mcp_parser() -> argparse.ArgumentParser:
+    """What reads the words behind `keen-tui mcp`, up to `--`."""
+    parser = _McpParser(prog="keen-tui mcp", add_help=False, allow_abbrev=False)
+    parser.add_argument("-h", "--help", action="help")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="|".join(ACTIONS))
+    for action, meaning in ACTIONS.items():
+        each = actions.add_parser(action, help=meaning, add_help=False, allow_abbrev=False)
+        each.add_argument("-h", "--help", action="help")
+        if action != "list":
+            each.add_argument("name", metavar="NAME")
+        if action == "add":
+            each.add_argument("rest", nargs="*", metavar="COMMAND")
+            for flag in FLAGS_OF_ADD:
+                add_flag(each, flag)
+    return parser
 
 
 def _entry(given: argparse.Namespace, command: Sequence[str]) -> dict[str, Any]:

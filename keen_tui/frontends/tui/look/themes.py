@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +16,7 @@ from msgspec import Struct
 from rich.style import Style
 from textual.theme import Theme
 
-import keen_tui
-from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME
+from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, shipped_folder
 from keen_tui.settings.toml_lines import line_of
 from keen_tui.system.paths import text_of
 
@@ -207,14 +205,6 @@ def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], 
                 themes |= {theme.name: theme for theme in loaded}
                 problems |= {file.name: wrong} if wrong else {}
     return themes, problems
-
-
-@cache
-def shipped_folder() -> Path:
-    """Where the shipped theme files are: inside the wheel, or beside the package in a working copy."""
-    package = Path(keen_tui.__path__[0])
-    packaged = package / "themes"
-    return packaged if packaged.is_dir() else package.parent / "themes"
 
 
 def _read(file: Path) -> tuple[list[KeenTheme], list[str]]:

@@ -1,9 +1,13 @@
-"""Which theme a terminal gets where none was chosen. Standard library only: the first picture needs it."""
+"""Where themes are, and which one a terminal gets where none was chosen. Standard library only: the first picture needs it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final
+
+import keen_tui
 
 DEFAULT_THEME: Final = "keen-dark"
 SIXTEEN_COLOURS: Final = "keen-ansi16"
@@ -23,6 +27,14 @@ def theme_for(wanted: str, environ: Mapping[str, str]) -> str:
     if name == SIXTEEN_COLOURS and environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_GROUNDS:
         return f"{name}-light"
     return name
+
+
+@cache
+def shipped_folder() -> Path:
+    """Where the shipped theme files are: inside the wheel, or beside the package in a working copy."""
+    package = Path(keen_tui.__path__[0])
+    packaged = package / "themes"
+    return packaged if packaged.is_dir() else package.parent / "themes"
 
 
 def _has_many_colours(environ: Mapping[str, str]) -> bool:
