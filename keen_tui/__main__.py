@@ -18,8 +18,9 @@ _WITHOUT_SCREEN = (
     "trust",
     "worktrees",
     "completion",
+    "serve",
 )
-"""Commands that print and end."""
+"""Commands that show no screen here."""
 
 
 def main() -> int:

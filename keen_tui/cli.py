@@ -87,6 +87,10 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.subcommands import completion
 
         return completion.run(given["words"][1], os.environ, Path.cwd(), sys.stdout)
+    if command == "serve":
+        from keen_tui.subcommands.serve import command as served
+
+        return served.run(given, os.environ, Path.cwd(), sys.stdout)
     if command == "trust":
         from keen_tui.settings.added.trust import ask_again
 

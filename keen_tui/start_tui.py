@@ -20,6 +20,7 @@ from keen_tui.settings.schema import Settings
 from keen_tui.settings.toml_lines import place_of
 from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder, settings_file
+from keen_tui.system.served import is_served
 from keen_tui.tools.permissions.rule_check import check_rules
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _show(settings: Settings, make: Callable[[ExitStack], FrontEndSetup]) -> str
         user_themes=home_folder(os.environ) / "themes",
         sidebar_file=data_folder(os.environ) / "screen.json",
         tips_file=data_folder(os.environ) / "tips.json" if settings.tips else None,
+        in_browser=is_served(os.environ),
     )
     with ExitStack() as leaving, _wrong_key_placed(settings_file(os.environ)):
         return asyncio.run(run_app(lambda: make(leaving), look))

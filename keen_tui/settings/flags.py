@@ -115,6 +115,7 @@ def flag_groups() -> tuple[FlagGroup, ...]:
         FlagGroup("Saved sessions", _SAVED),
         FlagGroup("One turn without a screen", _ONE_TURN),
         FlagGroup("Evaluation", _EVALUATION),
+        FlagGroup("In a browser", _SERVE),
         FlagGroup("Others", _OTHERS),
     )
 
@@ -226,6 +227,22 @@ _EVALUATION = (
     LineFlag(("--keep",), "with eval: keep the folders of the runs", options=_SWITCH),
 )
 
+_SERVE = (
+    LineFlag(("--port",), "with serve: the port (default: a free one)", "N", {"type": int}),
+    LineFlag(
+        ("--address",),
+        "with serve: the address to listen at (default: 127.0.0.1, which other machines can't reach)",
+        "ADDRESS",
+    ),
+    LineFlag(("--clients",), "with serve: how many pages at once (default 4)", "N", {"type": int}),
+    LineFlag(
+        ("--idle-minutes",),
+        "with serve: minutes without use after which a page's program is saved and ended (default 60)",
+        "N",
+        {"type": float},
+    ),
+)
+
 _OTHERS = (
     LineFlag(("--demo",), "play the guided tour in a scratch project", options=_SWITCH),
     LineFlag(
@@ -256,6 +273,10 @@ BELONGS: Mapping[str, tuple[str, ...]] = {
     "policies": ("eval",),
     "repeat": ("eval",),
     "keep": ("eval",),
+    "port": ("serve",),
+    "address": ("serve",),
+    "clients": ("serve",),
+    "idle_minutes": ("serve",),
 }
 """Flags that only these commands take."""
 
@@ -309,7 +330,7 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
                 f"--{written} belongs to the command {' or '.join(owners)}. See keen-tui --help."
             )
     for flag, written in _WRITTEN.items():
-        if command and flag in given:
+        if command and flag in given and not (command == "serve" and flag in ("demo", "pace")):
             raise ConfigError(f"{written} doesn't go with the command {command}. See keen-tui --help.")
     for one, other in _APART:
         if one in given and other in given:

@@ -66,6 +66,11 @@ SUBCOMMANDS: Final = (
         takes="add, list, remove, login or logout",
     ),
     Subcommand(
+        "serve",
+        (("[--port 8000]", "the screen in a browser on this machine"),),
+        has_settings=True,
+    ),
+    Subcommand(
         "completion",
         (("SHELL", "print the completion for bash, zsh or fish"),),
         takes="bash, zsh or fish",

@@ -18,7 +18,8 @@ class Action(Struct, frozen=True, kw_only=True):
     pane has a method `action_<id>`. `label` is shown in the palette, `hint` is the verb after its key on the
     screen, `slash` are the commands that run it from the composer. `takes` names its arguments, such as
     "[focus]"; "" for actions without arguments. An action that is not `bound` only describes keys that a pane
-    handles itself; one that `follows` another has that one's keys.
+    handles itself; one that `follows` another has that one's keys. `in_browser` is another key for one that
+    browsers take for themselves.
     """
 
     id: str
@@ -32,3 +33,4 @@ class Action(Struct, frozen=True, kw_only=True):
     listed: bool = True
     bound: bool = True
     follows: str = ""
+    in_browser: str = ""

@@ -36,6 +36,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="sidebar",
         keys=("ctrl+b",),
+        in_browser="alt+b",
         label="Show or hide the panels",
         hint="panels",
         help="shows or hides Activity and TurnMemory",
@@ -43,18 +44,21 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="wider_panels",
         keys=("f8",),
+        in_browser="alt+m",
         label="Wider panels",
         help="makes the panels wider; remembered",
     ),
     Action(
         id="narrower_panels",
         keys=("f7",),
+        in_browser="alt+j",
         label="Narrower panels",
         help="makes the panels narrower; remembered",
     ),
     Action(
         id="fold_memory",
         keys=("ctrl+t",),
+        in_browser="alt+t",
         label="Fold or unfold TurnMemory",
         hint="TurnMemory",
         help="folds TurnMemory to one line",
@@ -62,6 +66,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="details",
         keys=("ctrl+o",),
+        in_browser="alt+o",
         label="More or less detail",
         hint="details",
         help="unfolds everything, folds everything, then goes back to the usual view",
@@ -69,6 +74,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="find",
         keys=("ctrl+f",),
+        in_browser="alt+f",
         label="Find words",
         hint="find",
         slash=("find",),
@@ -95,6 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="edit_draft",
         keys=("ctrl+g",),
+        in_browser="alt+g",
         label="Write in your editor",
         hint="editor",
         slash=("edit",),
@@ -118,6 +125,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="palette",
         keys=("ctrl+p",),
+        in_browser="alt+p",
         label="Command palette",
         hint="actions",
         help="lists every action; a few letters find one",

@@ -7,8 +7,16 @@ from msgspec.structs import replace
 from keen_tui.frontends.shared.action import Action
 
 
-def _key(action_id: str, keys: tuple[str, ...], label: str, help: str) -> Action:
-    return Action(id=action_id, keys=keys, label=label, where="pages", help=help, listed=False)
+def _key(action_id: str, keys: tuple[str, ...], label: str, help: str, *, in_browser: str = "") -> Action:
+    return Action(
+        id=action_id,
+        keys=keys,
+        label=label,
+        where="pages",
+        help=help,
+        listed=False,
+        in_browser=in_browser,
+    )
 
 
 def _told(action_id: str, keys: tuple[str, ...], label: str, help: str) -> Action:
@@ -43,14 +51,30 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Copy",
         "Next request: copies the part as it is sent. Sign-in: copies the address",
     ),
-    _key("page_words", ("ctrl+f",), "Search words", "Sessions: searches for words in all of them"),
+    _key(
+        "page_words",
+        ("ctrl+f",),
+        "Search words",
+        "Sessions: searches for words in all of them",
+        in_browser="alt+f",
+    ),
     _key("page_folders", ("tab",), "All folders", "Sessions: shows all folders, or only this one"),
     _key(
-        "page_fork", ("ctrl+k",), "Fork, or a key", "Sessions: continues in a copy. Models: enters an API key"
+        "page_fork",
+        ("ctrl+k",),
+        "Fork, or a key",
+        "Sessions: continues in a copy. Models: enters an API key",
+        in_browser="alt+k",
     ),
-    _key("page_rename", ("ctrl+e",), "Rename", "Sessions: changes the title"),
-    _key("page_delete", ("ctrl+d",), "Delete", "Sessions: deletes one, after asking"),
-    _key("page_check", ("ctrl+t",), "Test the connection", "Models: checks that the server in use answers"),
+    _key("page_rename", ("ctrl+e",), "Rename", "Sessions: changes the title", in_browser="alt+e"),
+    _key("page_delete", ("ctrl+d",), "Delete", "Sessions: deletes one, after asking", in_browser="alt+d"),
+    _key(
+        "page_check",
+        ("ctrl+t",),
+        "Test the connection",
+        "Models: checks that the server in use answers",
+        in_browser="alt+t",
+    ),
     _key("page_view", ("s",), "Other view", "Changes: shows them side by side, or one below the other"),
     _key(
         "page_reset",

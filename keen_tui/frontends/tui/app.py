@@ -49,7 +49,7 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     terminal. `keys` are the user's keys for actions, by their ids. `user_themes` is a folder of theme files,
     which win over the shipped ones; `sidebar_file` stores the width of the panels, `tips_file` the tips
     already given (None: no tips). `notify` says how the user, looking elsewhere, is told of turns that took
-    `notify_after` seconds.
+    `notify_after` seconds. `in_browser`: a browser shows it, and takes some keys for itself.
     """
 
     theme: str = DEFAULT_THEME
@@ -62,6 +62,7 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     user_themes: Path | None = None
     sidebar_file: Path | None = None
     tips_file: Path | None = None
+    in_browser: bool = False
 
 
 class KeenApp(TerminalApp[str | None]):
@@ -294,7 +295,7 @@ class KeenApp(TerminalApp[str | None]):
         import keen_tui.frontends.tui.workspace.workspace  # noqa: F401
         from keen_tui.frontends.tui.keys.keymap import use
 
-        use(self.settings.keys)
+        use(self.settings.keys, in_browser=self.settings.in_browser)
         return self._prepare(), *load_themes(self.settings.user_themes)
 
     def _take_keys(self) -> None:

@@ -61,6 +61,7 @@ def server_of(models: ModelsPort, model: ModelInfo | None) -> str:
 MODELS = Command(
     id="models",
     keys=("f2",),
+    in_browser="alt+y",
     label="Choose a model",
     hint="models",
     slash=("model", "models"),

@@ -27,6 +27,7 @@ USAGE = Command(
 HELP = Command(
     id="help",
     keys=("f1",),
+    in_browser="alt+h",
     label="Help",
     hint="help",
     slash=("help",),

@@ -104,6 +104,7 @@ def saved(context: CommandContext) -> HistoryPort:
 SESSIONS = Command(
     id="sessions",
     keys=("f3",),
+    in_browser="alt+l",
     label="Sessions",
     hint="sessions",
     slash=("resume", "sessions"),

@@ -35,6 +35,7 @@ async def background(context: CommandContext, words: str) -> None:
 BACKGROUND = Command(
     id="background",
     keys=("ctrl+n",),
+    in_browser="alt+n",
     label="Move the command to the background",
     slash=("background",),
     hint="background",

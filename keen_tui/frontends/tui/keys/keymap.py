@@ -29,8 +29,9 @@ _own: dict[str, tuple[str, ...]] = {}
 """The keys of the actions that the user gave others."""
 
 
-def use(keys: Mapping[str, tuple[str, ...]]) -> None:
-    """From now on these are the keys of these actions, and all others have those of the registry.
+def use(keys: Mapping[str, tuple[str, ...]], *, in_browser: bool = False) -> None:
+    """From now on these are the keys of these actions, and all others have those of the registry. In a
+    browser, actions whose key it takes for itself have another one first.
 
     Raises:
         KeyProblem: one is no key, or it can't be this action's. Nothing has changed then.
@@ -40,6 +41,11 @@ def use(keys: Mapping[str, tuple[str, ...]]) -> None:
         from keen_tui.frontends.tui.keys.key_checks import checked  # noqa: PLC0415 - only where keys were changed
 
         _own.update(checked(keys))
+    if in_browser:
+        used = {key for own in _own.values() for key in own}
+        for action in ACTIONS:
+            if action.in_browser and action.id not in _own and action.in_browser not in used:
+                _own[action.id] = (action.in_browser, *action.keys)
 
 
 def keys_of(action: Action) -> tuple[str, ...]:

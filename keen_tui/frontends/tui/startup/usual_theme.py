@@ -1,4 +1,5 @@
-"""Where themes are, and which one a terminal gets where none was chosen. Standard library only: the first picture needs it."""
+"""Where themes are, and which one a terminal gets where none was chosen. Standard library only: the first
+picture needs it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""`keen-tui serve`: the screen in a browser, with a program of its own for each client."""

@@ -1,0 +1,62 @@
+"""The command `keen-tui serve`: its flags, and those of the programs that it starts."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.flags import LineFlag, flag_groups, parser
+
+_OWN: Final = ("port", "address", "clients", "idle_minutes", "words")
+
+
+def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out: TextIO) -> int:
+    """Serve until a signal ends it.
+
+    Raises:
+        ConfigError: a flag is wrong, the address can't be used, or the extra isn't installed.
+    """
+    clients, idle = given.get("clients", 4), given.get("idle_minutes", 60.0)
+    if clients < 1:
+        raise ConfigError("--clients must be a number from 1 up.")
+    if not 0 < idle < math.inf:
+        raise ConfigError("--idle-minutes must be a number above 0.")
+    if not 0 <= given.get("port", 0) <= 65_535:
+        raise ConfigError("--port must be a number from 0 to 65535.")
+    try:
+        from keen_tui.subcommands.serve.server import serve  # noqa: PLC0415 - of an extra
+        from keen_tui.subcommands.serve.site import ServeOptions  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigError(
+            "keen-tui serve needs the extra serve, which isn't installed: pipx install '.[serve]' in the "
+            "folder of Keen."
+        ) from error
+    options = ServeOptions(
+        arguments=tuple(program_flags(given)), clients=clients, idle_seconds=idle * 60, folder=folder
+    )
+    asyncio.run(serve(given.get("address", "127.0.0.1"), given.get("port", 0), options, environ, out))
+    return 0
+
+
+def program_flags(given: Mapping[str, Any]) -> Iterator[str]:
+    """The flags as they can be typed again, without those of `serve`."""
+    actions = {name: action for action in parser()._actions for name in action.option_strings}
+    for flag in (flag for group in flag_groups() for flag in group.flags):
+        action = actions[flag.names[-1]]
+        if action.dest in given and action.dest not in _OWN:
+            yield from _typed(flag, given[action.dest])
+
+
+def _typed(flag: LineFlag, value: Any) -> Sequence[str]:
+    name = flag.names[-1]
+    if flag.metavar:
+        values = value if isinstance(value, list) else [value]
+        return [f"{name}={each}" for each in values]
+    constant = flag.options.get("const", True)
+    if value == constant:
+        return [name]
+    return [name.replace("--", "--no-", 1)] if value is False else []

@@ -1,0 +1,40 @@
+// Runs before textual.js, which keeps its terminal and its socket to itself: this says where the socket is,
+// and what it said when it closed.
+"use strict";
+
+const BrowserSocket = window.WebSocket;
+let isOpen = false;
+
+window.WebSocket = class extends BrowserSocket {
+  constructor(...words) {
+    super(...words);
+    this.addEventListener("open", () => {
+      isOpen = true;
+    });
+    this.addEventListener("close", (event) => {
+      isOpen = false;
+      document.getElementById("reason").textContent =
+        event.reason || "The connection to keen-tui serve is lost. Everything is saved.";
+    });
+  }
+};
+
+// ctrl+w deletes a word in a terminal, and closes the page in a browser.
+window.addEventListener("beforeunload", (event) => {
+  if (isOpen) {
+    event.preventDefault();
+  }
+});
+
+document.addEventListener("DOMContentLoaded", () => {
+  const address = new URL("ws", window.location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  document.getElementById("terminal").dataset.sessionWebsocketUrl = address.href;
+  document.getElementById("again").addEventListener("click", () => window.location.reload());
+  document.fonts.load('16px "Roboto Mono"');
+});
+
+// The terminal is made by the script that follows, when the page is loaded.
+window.addEventListener("load", () => {
+  setTimeout(() => document.querySelector(".xterm-helper-textarea").focus());
+});

@@ -1,0 +1,204 @@
+"""The pages of `keen-tui serve`, and the websocket that each of them opens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from aiohttp import WSCloseCode, web
+from msgspec import Struct
+
+from keen_tui.domain.errors import KeenError
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.subcommands.serve.access import COOKIE, Access, Browser
+from keen_tui.subcommands.serve.client import ClientProgram
+from keen_tui.subcommands.serve.relay import relay
+from keen_tui.system.paths import data_folder
+from keen_tui.system.presence import present_in
+
+_log = logging.getLogger(__name__)
+
+PAGE: Final = Path(__file__).with_name("page")
+TEXTUAL: Final = Path(str(files("textual_serve"))) / "static"
+"""The terminal for browsers that textual-serve brings: a script, its style, and a font."""
+
+_LARGEST_MESSAGE: Final = 16_000_000
+"""Bytes of one message from a page, which may be a paste."""
+_BEAT: Final = 15.0
+"""Seconds between two signs of life; a page that gives none is gone."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class ServeOptions(Struct, frozen=True, kw_only=True):
+    """What is served, and within which limits: the flags of each program, how many clients at once, and after
+    how many seconds without use a program ends."""
+
+    arguments: Sequence[str]
+    clients: int
+    idle_seconds: float
+    folder: Path
+
+
+class Site:
+    """Everything that the server answers."""
+
+    def __init__(self, access: Access, options: ServeOptions, environ: Mapping[str, str]) -> None:
+        self._access = access
+        self._options = options
+        self._environ = environ
+        self._sockets: set[web.WebSocketResponse] = set()
+        self._working = 0
+
+    def app(self) -> web.Application:
+        """The application for aiohttp."""
+        app = web.Application(middlewares=[self._guard])
+        place = self._access.place
+        app.add_routes(
+            [
+                web.get("/", self._enter),
+                web.get(place, self._page),
+                web.get(f"{place}ws", self._client),
+                web.static(f"{place}static", TEXTUAL),
+                web.static(f"{place}page", PAGE),
+            ]
+        )
+        app.on_shutdown.append(self._close_all)
+        return app
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer only what is meant for this server, and comes from a browser that had the token."""
+        is_socket = request.path == f"{self._access.place}ws"
+        if not self._access.is_for_us(request.headers):
+            return _refused("This server doesn't answer under that name.")
+        if not self._access.is_own_page(request.headers, needs_origin=is_socket):
+            return _refused("Only pages of this server may ask for this.")
+        if request.path != "/" and self._browser(request) is None:
+            return _refused("Open the whole address that keen-tui serve printed, with its token.")
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            response = error
+        if not response.prepared:
+            response.headers.update(_headers(request.host))
+        if isinstance(response, web.HTTPException):
+            raise response
+        return response
+
+    def _browser(self, request: web.Request) -> Browser | None:
+        return self._access.browser(request.cookies.get(COOKIE, ""))
+
+    async def _enter(self, request: web.Request) -> web.StreamResponse:
+        """Take the token out of the address, and give the browser a secret of its own instead."""
+        browser = self._access.enter(request.query.get("token", ""))
+        if browser is None:
+            return _refused("Open the whole address that keen-tui serve printed, with its token.")
+        place = self._access.place
+        response = web.Response(status=303, headers={"Location": place})
+        response.set_cookie(COOKIE, browser.secret, path=place, httponly=True, samesite="Strict")
+        return response
+
+    async def _page(self, _: web.Request) -> web.StreamResponse:
+        return self._full() or web.FileResponse(PAGE / "page.html")
+
+    def _full(self) -> web.Response | None:
+        """The answer if there are as many clients as there may be."""
+        if self._working < self._options.clients:
+            return None
+        most = self._options.clients
+        return _plain(
+            503, f"Keen serves {most} {'page' if most == 1 else 'pages'} at once. Close one, then reload."
+        )
+
+    async def _client(self, request: web.Request) -> web.StreamResponse:
+        browser = self._browser(request)
+        assert browser is not None, "the guard lets nobody else in"
+        if full := self._full():
+            return full
+        self._working += 1
+        try:
+            return await self._served(request, browser)
+        finally:
+            self._working -= 1
+
+    async def _served(self, request: web.Request, browser: Browser) -> web.WebSocketResponse:
+        """Run a program for that page, from the first picture until it has ended."""
+        socket = web.WebSocketResponse(heartbeat=_BEAT, max_msg_size=_LARGEST_MESSAGE)
+        await socket.prepare(request)
+        self._sockets.add(socket)
+        reason = "The program can't be started."
+        try:
+            size = _size(request, "width", 80), _size(request, "height", 24)
+            program = await ClientProgram.start(self._arguments(browser), self._environ, *size)
+            try:
+                reason = await relay(socket, program, self._options.idle_seconds)
+            finally:
+                await asyncio.shield(self._leave(browser, program))
+        except OSError:
+            _log.exception("a program for a browser can't be started")
+        finally:
+            self._sockets.discard(socket)
+            await socket.close(message=reason.encode())
+        return socket
+
+    def _arguments(self, browser: Browser) -> Sequence[str]:
+        """The flags of the next program: the session that this browser left last, if there is one."""
+        while browser.left:
+            session = browser.left.pop()
+            with suppress(KeenError, OSError):
+                store = SessionStore(data_folder(self._environ))
+                store.path_of(session)
+                if not store.is_in_use(session):
+                    return (*self._options.arguments, f"--resume={session}")
+        return self._options.arguments
+
+    async def _leave(self, browser: Browser, program: ClientProgram) -> None:
+        """End the program. If that didn't end on its own, the browser can come back to its session."""
+        working = [
+            each.session
+            for each in present_in(self._environ, self._options.folder)
+            if each.pid == program.process.pid and each.session
+        ]
+        await program.end()
+        browser.left.extend(working)
+
+    async def _close_all(self, _: web.Application) -> None:
+        for socket in tuple(self._sockets):
+            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"keen-tui serve has ended.")
+
+
+def _size(request: web.Request, name: str, otherwise: int) -> int:
+    written = request.query.get(name, "")
+    return int(written) if written.isdecimal() and len(written) < 5 else otherwise
+
+
+def _plain(status: int, text: str) -> web.Response:
+    return web.Response(status=status, text=f"{text}\n")
+
+
+def _refused(text: str) -> web.Response:
+    return _plain(403, text)
+
+
+def _headers(host: str) -> Mapping[str, str]:
+    """Headers that keep a page to what this server has, and out of other pages."""
+    policy = (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+        f"img-src 'self' data:; connect-src 'self' ws://{host}; frame-ancestors 'none'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }

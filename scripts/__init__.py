@@ -1,0 +1,1 @@
+"""Programs for developers: what is made once and then shipped."""

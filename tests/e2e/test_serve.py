@@ -1,0 +1,246 @@
+"""`keen-tui serve`: who is let in, how clients end, and the screen in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Call, Reply, Say
+from keen_tui.subcommands.serve.access import COOKIE
+from keen_tui.system.presence import present_in
+from tests.support.browser import BrowserPage, browser_page
+from tests.support.program import Program
+from tests.support.waiting import LIMIT, until
+
+pytest.importorskip("textual_serve")
+
+
+class Served:
+    """A server that runs. `entrance` is the address that it printed, `place` the folder of its pages."""
+
+    def __init__(self, process: asyncio.subprocess.Process, entrance: str, program: Program) -> None:
+        self.process = process
+        self.entrance = entrance
+        self.origin = entrance.partition("/?")[0]
+        self.place = ""
+        self.program = program
+
+    async def enter(self, client: aiohttp.ClientSession) -> str:
+        """Give the token; returns the address of the page."""
+        async with client.get(self.entrance, allow_redirects=False) as answer:
+            assert answer.status == 303
+            self.place = answer.headers["Location"]
+            return f"{self.origin}{self.place}"
+
+    @asynccontextmanager
+    async def page(self, client: aiohttp.ClientSession) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """The websocket of a page."""
+        address = f"{self.origin}{self.place}ws?width=100&height=30"
+        async with client.ws_connect(address, headers={"Origin": self.origin}) as socket:
+            yield socket
+
+    def clients(self) -> set[int]:
+        """The processes of Keen in the workspace."""
+        environ = {"KEEN_HOME": str(self.program.home)}
+        return {each.pid for each in present_in(environ, self.program.workspace)}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def serving(program: Program, *flags: str, **environ: str) -> AsyncIterator[Served]:
+    process = await program.start("serve", *flags, **environ)
+    try:
+        assert process.stdout
+        entrance = ""
+        async with asyncio.timeout(LIMIT):
+            while not entrance:
+                line = (await process.stdout.readline()).decode()
+                assert line, (await process.stderr.read()).decode() if process.stderr else ""
+                entrance = next(iter(re.findall(r"http://\S+", line)), "")
+        yield Served(process, entrance, program)
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        async with asyncio.timeout(LIMIT):
+            await process.wait()
+
+
+async def status(client: aiohttp.ClientSession, address: str, **headers: str) -> int:
+    async with client.get(address, headers=headers, allow_redirects=False) as answer:
+        return answer.status
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def drawn(socket: aiohttp.ClientWebSocketResponse, words: str) -> None:
+    """Wait until the program has written that."""
+    written = b""
+    async with asyncio.timeout(LIMIT):
+        while words.encode() not in written:
+            message = await socket.receive()
+            assert message.type == aiohttp.WSMsgType.BINARY, message
+            written += message.data
+
+
+async def test_only_the_token_opens_the_door(program: Program, client: aiohttp.ClientSession) -> None:
+    async with serving(program, "--demo") as served:
+        assert await status(client, f"{served.origin}/") == 403
+        assert await status(client, f"{served.entrance}x") == 403
+        page = await served.enter(client)
+        assert await status(client, page) == 200
+        async with aiohttp.ClientSession() as stranger:
+            for path in ("", "ws", "page/page.js", "static/js/textual.js"):
+                assert await status(stranger, f"{page}{path}", Origin=served.origin) == 403
+            wrong = {"Cookie": f"{COOKIE}=wrong"}
+            assert await status(stranger, page, **wrong) == 403
+
+
+async def test_the_token_becomes_a_cookie_that_no_script_and_no_other_page_gets(
+    program: Program, client: aiohttp.ClientSession
+) -> None:
+    async with serving(program, "--demo") as served:
+        async with client.get(served.entrance, allow_redirects=False) as answer:
+            cookie = answer.headers["Set-Cookie"]
+            assert answer.headers["Location"] in cookie
+            assert "HttpOnly" in cookie
+            assert "SameSite=Strict" in cookie
+            assert served.entrance.partition("token=")[2] not in cookie + answer.headers["Location"]
+
+
+async def test_other_names_and_other_pages_are_refused(
+    program: Program, client: aiohttp.ClientSession
+) -> None:
+    async with serving(program, "--demo") as served:
+        page = await served.enter(client)
+        port = served.origin.rpartition(":")[2]
+        assert await status(client, page, Host=f"evil.example:{port}") == 403
+        assert await status(client, served.entrance, Host="evil.example") == 403
+        assert await status(client, page, Origin="http://evil.example") == 403
+        assert await status(client, page, **{"Sec-Fetch-Site": "cross-site"}) == 403
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null"):
+            assert await status(client, f"{page}ws", Origin=origin) == 403
+        assert await status(client, f"{page}ws") == 403
+
+
+async def test_pages_fetch_nothing_from_elsewhere(program: Program, client: aiohttp.ClientSession) -> None:
+    async with serving(program, "--demo") as served:
+        page = await served.enter(client)
+        async with client.get(page) as answer:
+            assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
+            assert not re.findall(r"https?://", await answer.text())
+
+
+async def test_too_many_pages_are_told_so(program: Program, client: aiohttp.ClientSession) -> None:
+    async with serving(program, "--demo", "--clients", "1") as served:
+        page = await served.enter(client)
+        async with served.page(client) as socket:
+            await drawn(socket, "shopcart")
+            async with client.get(page) as answer:
+                assert answer.status == 503
+                assert await answer.text() == "Keen serves 1 page at once. Close one, then reload.\n"
+            assert await status(client, f"{page}ws", Origin=served.origin) == 503
+
+
+async def test_a_page_that_is_left_takes_its_program_along(
+    program: Program, client: aiohttp.ClientSession
+) -> None:
+    async with serving(program) as served:
+        await served.enter(client)
+        async with served.page(client):
+            await until(served.clients)
+            (pid,) = served.clients()
+        await until(lambda: gone(pid))
+
+
+async def test_a_page_that_nobody_uses_ends(program: Program, client: aiohttp.ClientSession) -> None:
+    async with serving(program, "--idle-minutes", "0.05") as served:
+        await served.enter(client)
+        async with served.page(client) as socket:
+            async with asyncio.timeout(LIMIT):
+                while (message := await socket.receive()).type == aiohttp.WSMsgType.BINARY:
+                    pass
+            assert message.type == aiohttp.WSMsgType.CLOSE
+            assert message.extra.startswith("Nothing was typed for a long time")
+        await until(lambda: not served.clients())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+async def test_programs_end_with_the_server(
+    number: signal.Signals, program: Program, client: aiohttp.ClientSession
+) -> None:
+    async with serving(program) as served:
+        await served.enter(client)
+        async with served.page(client):
+            await until(served.clients)
+            (pid,) = served.clients()
+            served.process.send_signal(number)
+            await until(lambda: gone(pid))
+        async with asyncio.timeout(LIMIT):
+            code = await served.process.wait()
+        assert code == (-signal.SIGKILL if number == signal.SIGKILL else 0)
+
+
+async def test_nonsense_of_a_page_hurts_nobody(program: Program, client: aiohttp.ClientSession) -> None:
+    async with serving(program, "--demo") as served:
+        await served.enter(client)
+        async with served.page(client) as socket:
+            for said in ("{", "[]", '["resize", {"width": "x"}]', '["resize", {"width": -5, "height": 9999999}]'):
+                await socket.send_str(said)
+            await socket.send_str('["ping", "7"]')
+            async with asyncio.timeout(LIMIT):
+                while (message := await socket.receive()).type != aiohttp.WSMsgType.TEXT:
+                    assert message.type == aiohttp.WSMsgType.BINARY
+            assert message.json() == ["pong", "7"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (("--clients", "0"), "--clients must be a number from 1 up."),
+        (("--idle-minutes", "0"), "--idle-minutes must be a number above 0."),
+        (("--port", "70000"), "--port must be a number from 0 to 65535."),
+        (("--address", "192.0.2.1"), "192.0.2.1, port 0, can't be used:"),
+    ],
+)
+async def test_flags_are_checked(flags: tuple[str, ...], sentence: str, program: Program) -> None:
+    run = await program.run("serve", *flags)
+    assert run.code == 2
+    assert sentence in run.err
+
+
+async def test_another_address_is_warned_of(program: Program) -> None:
+    process = await program.start("serve", "--address", "0.0.0.0")
+    assert process.stdout
+    try:
+        async with asyncio.timeout(LIMIT):
+            lines = [(await process.stdout.readline()).decode() for _ in range(4)]
+        assert "not encrypted" in lines[-1]
+    finally:
+        process.terminate()
+        await process.wait()
