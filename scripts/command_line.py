@@ -51,7 +51,7 @@ def written() -> Mapping[Path, str]:
 
 
 def _script(shell: str) -> str:
-    made = shtab.complete(completion_parser(), shell, preamble={shell: _preamble(shell)})
+    made = shtab.complete(completion_parser(), shell, preamble=_preamble(shell))
     return "\n".join(line.rstrip() for line in made.splitlines()) + "\n"
 
 

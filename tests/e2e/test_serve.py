@@ -6,19 +6,15 @@ import asyncio
 import os
 import re
 import signal
-import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.subcommands.serve.access import COOKIE
 from keen_tui.system.presence import present_in
-from tests.support.browser import BrowserPage, browser_page
 from tests.support.program import Program
 from tests.support.waiting import LIMIT, until
 
@@ -67,8 +63,8 @@ async def client() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 @asynccontextmanager
-async def serving(program: Program, *flags: str, **environ: str) -> AsyncIterator[Served]:
-    process = await program.start("serve", *flags, **environ)
+async def serving(program: Program, *flags: str) -> AsyncIterator[Served]:
+    process = await program.start("serve", *flags)
     try:
         assert process.stdout
         entrance = ""
@@ -124,13 +120,15 @@ async def test_only_the_token_opens_the_door(program: Program, client: aiohttp.C
 async def test_the_token_becomes_a_cookie_that_no_script_and_no_other_page_gets(
     program: Program, client: aiohttp.ClientSession
 ) -> None:
-    async with serving(program, "--demo") as served:
-        async with client.get(served.entrance, allow_redirects=False) as answer:
-            cookie = answer.headers["Set-Cookie"]
-            assert answer.headers["Location"] in cookie
-            assert "HttpOnly" in cookie
-            assert "SameSite=Strict" in cookie
-            assert served.entrance.partition("token=")[2] not in cookie + answer.headers["Location"]
+    async with (
+        serving(program, "--demo") as served,
+        client.get(served.entrance, allow_redirects=False) as answer,
+    ):
+        cookie = answer.headers["Set-Cookie"]
+        assert answer.headers["Location"] in cookie
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert served.entrance.partition("token=")[2] not in cookie + answer.headers["Location"]
 
 
 async def test_other_names_and_other_pages_are_refused(
@@ -186,7 +184,7 @@ async def test_a_page_that_nobody_uses_ends(program: Program, client: aiohttp.Cl
                 while (message := await socket.receive()).type == aiohttp.WSMsgType.BINARY:
                     pass
             assert message.type == aiohttp.WSMsgType.CLOSE
-            assert message.extra.startswith("Nothing was typed for a long time")
+            assert str(message.extra).startswith("Nothing was typed for a long time")
         await until(lambda: not served.clients())
 
 
@@ -210,7 +208,12 @@ async def test_nonsense_of_a_page_hurts_nobody(program: Program, client: aiohttp
     async with serving(program, "--demo") as served:
         await served.enter(client)
         async with served.page(client) as socket:
-            for said in ("{", "[]", '["resize", {"width": "x"}]', '["resize", {"width": -5, "height": 9999999}]'):
+            for said in (
+                "{",
+                "[]",
+                '["resize", {"width": "x"}]',
+                '["resize", {"width": -5, "height": 9999999}]',
+            ):
                 await socket.send_str(said)
             await socket.send_str('["ping", "7"]')
             async with asyncio.timeout(LIMIT):

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,22 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pyte
 import pytest
 
 from tests.support.waiting import until
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
-_READ = """
-(async () => {
-  const page = document.querySelector('.xterm-accessibility-tree, .xterm-rows');
-  return page ? page.innerText : '';
-})()
-"""
+_UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
+_SIZE = re.compile(r"width=(\d+)&height=(\d+)")
 
 
 class BrowserPage:
-    """A page of the browser. `requested` are the addresses that it asked for."""
+    """A page of the browser. `requested` are the addresses that it asked for, `problems` what its console
+    says is wrong."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
@@ -36,6 +35,8 @@ class BrowserPage:
         self._number = 0
         self.requested: list[str] = []
         self.problems: list[str] = []
+        self._screen = pyte.Screen(1, 1)
+        self._stream = pyte.ByteStream(self._screen)
         self._reading = asyncio.ensure_future(self._read())
 
     async def close(self) -> None:
@@ -69,6 +70,14 @@ class BrowserPage:
     async def type(self, text: str) -> None:
         await self.call("Input.insertText", text=text)
 
+    def screen(self) -> str:
+        """What the terminal in the page was last given to draw, row by row."""
+        return "\n".join(row.rstrip() for row in self._screen.display)
+
+    async def wait_for(self, *words: str) -> None:
+        """Wait until all of these words are on the screen."""
+        await until(lambda: all(each in self.screen() for each in words), says=lambda: self.screen())
+
     async def picture(self, file: Path) -> bytes:
         """A picture of the page, written to that file."""
         data = base64.b64decode((await self.call("Page.captureScreenshot"))["data"])
@@ -84,6 +93,14 @@ class BrowserPage:
                 self.requested.append(said["params"]["request"]["url"])
             elif said.get("method") == "Network.webSocketCreated":
                 self.requested.append(said["params"]["url"])
+                if size := _SIZE.search(said["params"]["url"]):
+                    self._screen = pyte.Screen(int(size[1]), int(size[2]))
+                    self._stream = pyte.ByteStream(self._screen)
+            elif said.get("method") == "Network.webSocketFrameReceived":
+                frame = said["params"]["response"]
+                if frame["opcode"] == 2:
+                    data = base64.b64decode(frame["payloadData"])
+                    self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", data))
             elif said.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 self.problems.append(json.dumps(said["params"])[:500])
             elif said.get("method") == "Page.javascriptDialogOpening":

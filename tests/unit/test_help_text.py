@@ -7,7 +7,8 @@ import shlex
 
 import pytest
 
-from keen_tui.settings.flags import BELONGS, SUBJECTS, flag_groups, parsed, parser
+from keen_tui.settings.flags import BELONGS, flag_groups, parsed, parser
+from keen_tui.settings.subcommands import SUBJECTS
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_keen_tui_mcp_subparsers=(add list remove login logout)
-_shtab_keen_tui_subparsers=(sessions usage eval export replay settings trust worktrees mcp completion)
+_shtab_keen_tui_subparsers=(sessions usage eval export replay settings trust worktrees mcp serve completion)
 
 _shtab_keen_tui_sessions_option_strings=(--all)
 _shtab_keen_tui_usage_option_strings=(--days --json)
@@ -22,6 +22,7 @@ _shtab_keen_tui_mcp_remove_option_strings=()
 _shtab_keen_tui_mcp_login_option_strings=()
 _shtab_keen_tui_mcp_logout_option_strings=()
 _shtab_keen_tui_mcp_option_strings=()
+_shtab_keen_tui_serve_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --port --address --clients --idle-minutes)
 _shtab_keen_tui_completion_option_strings=()
 _shtab_keen_tui_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --worktree -c --continue -r --resume --fork -p --prompt --output --until --max-turns --max-hours --max-cost --demo --pace --version -h --help)
 
@@ -40,6 +41,10 @@ _shtab_keen_tui_replay___effort_COMPGEN=_keen_values_efforts
 _shtab_keen_tui_replay___theme_COMPGEN=_keen_values_themes
 _shtab_keen_tui_worktrees_pos_1_COMPGEN=_keen_values_worktrees
 _shtab_keen_tui_mcp_add___cwd_COMPGEN=_shtab_compgen_dirs
+_shtab_keen_tui_serve___provider_COMPGEN=_keen_values_providers
+_shtab_keen_tui_serve___model_COMPGEN=_keen_values_models
+_shtab_keen_tui_serve___effort_COMPGEN=_keen_values_efforts
+_shtab_keen_tui_serve___theme_COMPGEN=_keen_values_themes
 _shtab_keen_tui___provider_COMPGEN=_keen_values_providers
 _shtab_keen_tui___model_COMPGEN=_keen_values_models
 _shtab_keen_tui___effort_COMPGEN=_keen_values_efforts
@@ -60,8 +65,11 @@ _shtab_keen_tui_worktrees_pos_0_choices=(remove)
 _shtab_keen_tui_mcp_add__t_choices=(stdio http sse)
 _shtab_keen_tui_mcp_add___transport_choices=(stdio http sse)
 _shtab_keen_tui_mcp_pos_0_choices=(add list remove login logout)
+_shtab_keen_tui_serve___api_choices=(openai-chat openai-responses anthropic)
+_shtab_keen_tui_serve___mode_choices=(ask auto-edit plan auto)
+_shtab_keen_tui_serve___memory_choices=(summary in-band full-trace)
 _shtab_keen_tui_completion_pos_0_choices=(bash zsh fish)
-_shtab_keen_tui_pos_0_choices=(sessions usage eval export replay settings trust worktrees mcp completion)
+_shtab_keen_tui_pos_0_choices=(sessions usage eval export replay settings trust worktrees mcp serve completion)
 _shtab_keen_tui___api_choices=(openai-chat openai-responses anthropic)
 _shtab_keen_tui___mode_choices=(ask auto-edit plan auto)
 _shtab_keen_tui___memory_choices=(summary in-band full-trace)
@@ -85,6 +93,11 @@ _shtab_keen_tui_replay___no_plain_nargs=0
 _shtab_keen_tui_worktrees___all_nargs=0
 _shtab_keen_tui_mcp_add___sandbox_nargs=0
 _shtab_keen_tui_mcp_pos_0_nargs=A...
+_shtab_keen_tui_serve___no_sandbox_nargs=0
+_shtab_keen_tui_serve___web_search_nargs=0
+_shtab_keen_tui_serve___no_web_search_nargs=0
+_shtab_keen_tui_serve___plain_nargs=0
+_shtab_keen_tui_serve___no_plain_nargs=0
 _shtab_keen_tui_pos_0_nargs=A...
 _shtab_keen_tui___no_sandbox_nargs=0
 _shtab_keen_tui___web_search_nargs=0

@@ -22,7 +22,7 @@ class Browser:
         self.left: list[str] = []
 
 
-class Access:
+class ServeAccess:
     """The secrets of one run of the server.
 
     `token` is asked for once by each browser. `place` is the folder of all pages: cookies are sent to every

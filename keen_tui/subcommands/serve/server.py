@@ -10,7 +10,7 @@ from typing import Final, TextIO
 from aiohttp import web
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.subcommands.serve.access import LOOPBACK, Access
+from keen_tui.subcommands.serve.access import LOOPBACK, ServeAccess
 from keen_tui.subcommands.serve.site import ServeOptions, Site
 
 _PATIENCE: Final = 20.0
@@ -29,7 +29,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
-    access = Access(address)
+    access = ServeAccess(address)
     app = Site(access, options, environ).app()
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_PATIENCE, handle_signals=False)
     await runner.setup()
@@ -52,7 +52,7 @@ async def _listen(runner: web.AppRunner, address: str, port: int) -> None:
         ) from error
 
 
-def _said(address: str, port: int, access: Access) -> tuple[str, ...]:
+def _said(address: str, port: int, access: ServeAccess) -> tuple[str, ...]:
     """Where it is, and what to know."""
     host = f"[{address}]" if ":" in address else address
     lines = (

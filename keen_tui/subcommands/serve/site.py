@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.storage.sessions import SessionStore
-from keen_tui.subcommands.serve.access import COOKIE, Access, Browser
+from keen_tui.subcommands.serve.access import COOKIE, Browser, ServeAccess
 from keen_tui.subcommands.serve.client import ClientProgram
 from keen_tui.subcommands.serve.relay import relay
 from keen_tui.system.paths import data_folder
@@ -48,7 +48,7 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
 class Site:
     """Everything that the server answers."""
 
-    def __init__(self, access: Access, options: ServeOptions, environ: Mapping[str, str]) -> None:
+    def __init__(self, access: ServeAccess, options: ServeOptions, environ: Mapping[str, str]) -> None:
         self._access = access
         self._options = options
         self._environ = environ

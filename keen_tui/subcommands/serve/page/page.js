@@ -1,5 +1,5 @@
 // Runs before textual.js, which keeps its terminal and its socket to itself: this says where the socket is,
-// and what it said when it closed.
+// what it said when it closed, and keeps it from saying something before it is open.
 "use strict";
 
 const BrowserSocket = window.WebSocket;
@@ -16,6 +16,13 @@ window.WebSocket = class extends BrowserSocket {
       document.getElementById("reason").textContent =
         event.reason || "The connection to keen-tui serve is lost. Everything is saved.";
     });
+  }
+
+  // textual.js tells the focus to a socket that isn't open yet, which is an error.
+  send(data) {
+    if (this.readyState === BrowserSocket.OPEN) {
+      super.send(data);
+    }
   }
 };
 
