@@ -17,6 +17,7 @@ _WITHOUT_SCREEN = (
     "mcp",
     "trust",
     "worktrees",
+    "review",
     "completion",
     "serve",
 )

@@ -121,6 +121,10 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.evaluation.command import evaluate
 
         return evaluate(settings, given, os.environ, sys.stdout, sys.stderr)
+    if command == "review":
+        from keen_tui.subcommands import review
+
+        return review.run(settings, given, os.environ, sys.stdout, sys.stderr)
     if command == "settings":
         from keen_tui.settings.file import write_defaults
 

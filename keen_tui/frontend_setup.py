@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.agent_service import AgentService
 from keen_tui.agent.services.model_service import ModelService
+from keen_tui.agent.services.review_service import ReviewService
 from keen_tui.agent.services.task_service import TaskService
 from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.errors import ModelMissing, StorageFailed
@@ -30,15 +31,21 @@ from keen_tui.wiring import (
     build_chooser,
     build_file_names,
     build_prompt_history,
+    build_review,
+    build_rules,
     build_saved_session,
     build_store,
     key_variables,
 )
 
 if TYPE_CHECKING:
+    from keen_tui.agent.review.review import Review
     from keen_tui.agent.services.server_service import ServerService
     from keen_tui.agent.services.tree_service import TreeService
     from keen_tui.agent.session import Session
+    from keen_tui.domain.review import ReviewWish
+    from keen_tui.storage.sessions import SessionStore
+    from keen_tui.tools.review.review_diff import ReviewDiff
 
 
 def live(
@@ -82,6 +89,7 @@ def live(
         tasks=TaskService(session.tasks),
         sub_agents=AgentService(session, store),
         runs=RunDriver(session, history),
+        reviews=_review_service(session, settings, store, environ),
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         changes=changes,
@@ -97,6 +105,23 @@ def live(
         settings=SettingsService(given, environ, Path.cwd(), check_rules),
         tree=_tree_service(session.workspace, environ),
     )
+
+
+def _review_service(
+    session: Session, settings: Settings, store: SessionStore, environ: Mapping[str, str]
+) -> ReviewService:
+    """Reviews with the model in use, in sessions beside this one."""
+
+    def read(wish: ReviewWish) -> ReviewDiff:
+        from keen_tui.tools.review.review_diff import read_diff  # noqa: PLC0415 - not without a review
+
+        return read_diff(session.workspace, wish, rules=build_rules(settings, environ), environ=environ)
+
+    def build(diff: ReviewDiff) -> Review:
+        provider = session.state.open.setup.provider.sibling(searches=False)
+        return build_review(settings, provider, session.state.info, store, environ, diff)
+
+    return ReviewService(read, build)
 
 
 def _tree_service(workspace: Path, environ: Mapping[str, str]) -> TreeService | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,10 @@ from keen_tui.agent.services.neighbours import Neighbours
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
+from keen_tui.agent.subagents.shared import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.retries import RetryPolicy
+from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.events import Event
@@ -28,7 +31,8 @@ from keen_tui.providers.catalog.choice import Chooser
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import NO_ADDITIONS, Additions
 from keen_tui.settings.added.agents import AgentDefinition
-from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER
+from keen_tui.settings.added.hooks import FILE as HOOKS
+from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER, read_own_hooks
 from keen_tui.settings.credentials import Keys
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
@@ -51,8 +55,10 @@ from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
 
 if TYPE_CHECKING:
+    from keen_tui.agent.review.review import Review
     from keen_tui.agent.subagents.own_tree import OwnTree
     from keen_tui.tools.mcp.link import AuthFactory
+    from keen_tui.tools.review.review_diff import ReviewDiff
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
@@ -167,6 +173,59 @@ def build_session(
         agents=SubAgents(start, enter_tree, at_once=settings.agents_at_once),
     )
     return session
+
+
+def build_review(
+    settings: Settings,
+    provider: Provider,
+    info: ModelInfo | None,
+    store: SessionStore,
+    environ: Mapping[str, str],
+    diff: ReviewDiff,
+    hear: Callable[[Event], None] = lambda _: None,
+) -> Review:
+    """A review of the diff. Its session uses what the user has set, and nothing that the project brings: no
+    instructions, hooks, servers, skills and sub-agents. It can only read, and nobody is asked. `hear` is told
+    its events.
+
+    Raises:
+        ConfigError: a rule or a hook of the user's settings is wrong.
+    """
+    from keen_tui.agent.review.review import Review  # noqa: PLC0415 - not without a review
+    from keen_tui.agent.review.reviewer import REVIEWER  # noqa: PLC0415
+    from keen_tui.tools.builtin.report_findings import ReportFindings  # noqa: PLC0415
+
+    backup, rules, home = TurnBackup(), build_rules(settings, environ), home_folder(environ)
+    points = POINTS_IN_AGENTS - {"SubagentStop"}
+    tools = build_toolbox(
+        diff.root, backup, rules=rules, key_variables=lambda: key_variables(settings, environ)
+    )
+    tool = ReportFindings(diff.files)
+    session = Session(
+        workspace=diff.root,
+        provider=provider,
+        info=info,
+        toolbox=tools.narrowed(REVIEWER, tools, [tool]),
+        mode="plan",
+        attended=False,
+        max_steps=settings.max_steps,
+        retries=RetryPolicy(attempts=settings.retry_attempts),
+        compact_at=settings.compact_at,
+        rules=rules,
+        network="off",
+        instruction_files=InstructionFiles(
+            workspace=diff.root, settings_folder=home, home=Path.home(), of_project=False
+        ),
+        hooks=[hook for hook in read_own_hooks(home / HOOKS).found if hook.point in points],
+        hook_programs=HookPrograms(
+            diff.root,
+            dict.fromkeys(PROJECT_FOLDER, str(diff.root)),
+            lambda: key_variables(settings, environ),
+        ),
+        shared=Shared(clock=WorkClock(time.monotonic), role=REVIEWER.instructions),
+        attaches=False,
+    )
+    return Review(session, SessionManager(session, store, backup), tool, diff, hear)
 
 
 def _model_named(name: str, settings: Settings, chooser: Chooser | None) -> tuple[Provider, ModelInfo]:

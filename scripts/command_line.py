@@ -16,7 +16,8 @@ from typing import Any, Final
 import shtab
 
 from keen_tui.settings.about import Completes
-from keen_tui.settings.flags import BELONGS, LineFlag, add_flag, flag_groups
+from keen_tui.settings.flags import BELONGS, add_flag
+from keen_tui.settings.line_flags import LineFlag, flag_groups
 from keen_tui.settings.subcommands import PURPOSE, SHELLS, SUBCOMMANDS, Subcommand
 from keen_tui.subcommands.completion import SCRIPTS, VALUES
 from keen_tui.subcommands.mcp_flags import ACTIONS, FLAGS_OF_ADD

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from keen_tui import __version__
-from keen_tui.settings.flags import LineFlag, flag_groups
+from keen_tui.settings.line_flags import LineFlag, flag_groups
 from keen_tui.settings.subcommands import (
     DATA_FILES,
     ENVIRONMENT,

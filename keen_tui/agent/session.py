@@ -76,6 +76,7 @@ class Session:
         hooks: commands that run at events, and `hook_programs`, which runs them; None: none run.
         agents: the sub-agents; None: there are none.
         shared: what the session of a sub-agent shares with its parent's; None: it isn't one.
+        attaches: whether messages attach the images and resources that they name, and call skills.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Session:
         hook_programs: Programs | None = None,
         agents: SubAgents | None = None,
         shared: Shared | None = None,
+        attaches: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
@@ -144,6 +146,7 @@ class Session:
             retries=retries or RetryPolicy(),
             skills=toolbox.skills.listed if toolbox.skills else "",
             role=shared.role,
+            attaches=attaches,
             agents=self.agents,
             pace=shared.pace,
             queue=self._queue,

@@ -32,6 +32,15 @@ Titles = Literal["off", "remote", "always"]
 Output = Literal["text", "json", "stream-json"]
 """The output format of a turn without a screen."""
 
+ReviewOutput = Literal["text", "json", "github", "gitlab"]
+"""The output format of a review without a screen."""
+
+Priority = Literal["P0", "P1", "P2", "P3"]
+"""How urgent a finding is: P0 has to be fixed at once, P3 would be nice to have."""
+
+PRIORITIES: Final[tuple[Priority, ...]] = ("P0", "P1", "P2", "P3")
+"""The most urgent first."""
+
 ExportFormat = Literal["markdown", "json", "html"]
 """The format of an exported session."""
 

@@ -5,43 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, get_args
 
-from keen_tui import __version__
-from keen_tui.domain.choices import MOST_TURNS, ExportFormat, Output
+from keen_tui.domain.choices import Output, ReviewOutput
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.about import Completes, Flag
-from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, HOST_FLAGS
+from keen_tui.settings.line_flags import MOST_DAYS, LineFlag, flag_groups
+from keen_tui.settings.schema import ABOUT, HOST_FLAGS
 from keen_tui.settings.subcommands import SUBJECTS
-
-
-class LineFlag(NamedTuple):
-    """A flag of the command line. `metavar` is the word for its value in the help, "" where it takes none;
-    `options` is what else argparse wants to know, `completes` the kind of its value. `is_setting`: it
-    says otherwise than the settings."""
-
-    names: tuple[str, ...]
-    help: str
-    metavar: str = ""
-    options: Mapping[str, Any] = {}
-    completes: Completes = ""
-    is_setting: bool = False
-
-    @property
-    def usage(self) -> str:
-        """How it is typed: `-p, --prompt [TEXT]`."""
-        has_opposite = self.options.get("action") is argparse.BooleanOptionalAction
-        opposite = (self.names[-1].replace("--", "--no-", 1),) if has_opposite else ()
-        value = f"[{self.metavar}]" if self.options.get("nargs") == "?" else self.metavar
-        return f"{', '.join((*self.names, *opposite))} {value}".rstrip()
-
-
-class FlagGroup(NamedTuple):
-    """Flags that stand together in the help."""
-
-    title: str
-    flags: Sequence[LineFlag]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -107,162 +78,6 @@ def add_flag(parser: argparse._ActionsContainer, flag: LineFlag) -> argparse.Act
     return parser.add_argument(*flag.names, **{"help": flag.help, **value, **flag.options})
 
 
-def flag_groups() -> tuple[FlagGroup, ...]:
-    """All flags, in the order in which the help has them."""
-    return (
-        FlagGroup("Model", _of_settings(lambda group: group == "Model")),
-        FlagGroup("Work", (*_of_settings(lambda group: group != "Model"), *_WORK)),
-        FlagGroup("Saved sessions", _SAVED),
-        FlagGroup("One turn without a screen", _ONE_TURN),
-        FlagGroup("Evaluation", _EVALUATION),
-        FlagGroup("In a browser", _SERVE),
-        FlagGroup("Others", _OTHERS),
-    )
-
-
-def _of_settings(is_wanted: Callable[[str], bool]) -> Sequence[LineFlag]:
-    """The flags of settings, in the order in which those are declared."""
-    return [
-        LineFlag((flag.name,), flag.help, flag.metavar or "", _options(name, flag), flag.completes, True)
-        for name, about in ABOUT.items()
-        if is_wanted(about.group)
-        for flag in about.flags
-    ]
-
-
-def _options(name: str, flag: Flag) -> dict[str, Any]:
-    """What argparse wants to know of a setting's flag."""
-    options: dict[str, Any] = {"dest": flag.dest or name}
-    if flag.switch is not None:
-        return options | {"action": "store_const", "const": flag.switch}
-    if flag.has_opposite:
-        return options | {"action": argparse.BooleanOptionalAction}
-    if flag.repeats:
-        return options | {"action": "append"}
-    if choices := tuple(filter(None, CHOICES.get(name, ()))):
-        options["choices"] = choices
-    return options | ({"type": int} if isinstance(getattr(DEFAULTS, name), int) else {})
-
-
-_SWITCH: Mapping[str, Any] = {"action": "store_true"}
-
-_WORK = (
-    LineFlag(
-        ("--worktree",),
-        "work in a git work tree of Keen's, on the branch keen/NAME: a new one, or the one that has NAME",
-        "NAME",
-        {"nargs": "?", "const": ""},
-        "worktrees",
-    ),
-)
-
-_SAVED = (
-    LineFlag(
-        ("-c", "--continue"),
-        "continue the newest session of this folder",
-        options={**_SWITCH, "dest": "go_on"},
-    ),
-    LineFlag(
-        ("-r", "--resume"),
-        "continue that session; the beginning of its id is enough",
-        "ID",
-        completes="sessions",
-    ),
-    LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
-    LineFlag(("--all",), "with sessions or worktrees: list those of all folders", options=_SWITCH),
-    LineFlag(
-        ("--days",),
-        "with usage: how many days, today included (default 30)",
-        "N",
-        {"type": int},
-    ),
-    LineFlag(("--json",), "with usage or eval: print JSON", options=_SWITCH),
-    LineFlag(
-        ("--format",),
-        "with export: markdown (default), json or html",
-        "FORM",
-        {"choices": get_args(ExportFormat)},
-    ),
-    LineFlag(("-o", "--out"), "with export: the file to write", "FILE", completes="file"),
-    LineFlag(
-        ("--speed",),
-        "with replay: 1 for the original speed (default), 0 for all at once",
-        "N",
-        {"type": float},
-    ),
-)
-
-_ONE_TURN = (
-    LineFlag(
-        ("-p", "--prompt"),
-        "the prompt; data on standard input is added to it, and without TEXT it is the prompt",
-        "TEXT",
-        {"nargs": "?", "const": "-"},
-    ),
-    LineFlag(
-        ("--output",),
-        "text (default), json, or stream-json: one event a line",
-        "FORM",
-        {"choices": get_args(Output)},
-    ),
-    LineFlag(
-        ("--until",),
-        "a run: the next turn begins until this command ends with exit code 0; with --continue the run that "
-        "was broken off goes on",
-        "CMD",
-        completes="commands",
-    ),
-    LineFlag(("--max-turns",), f"with --until: this many turns (default {MOST_TURNS})", "N", {"type": int}),
-    LineFlag(("--max-hours",), "with --until: this many hours, waits included", "H", {"type": float}),
-    LineFlag(("--max-cost",), "with --until or eval: end at this cost in US dollars", "USD", {"type": float}),
-)
-
-_EVALUATION = (
-    LineFlag(
-        ("--policies",),
-        "with eval: memory policies to compare (default: summary,full-trace); there is in-band, too",
-        "LIST",
-    ),
-    LineFlag(("--repeat",), "with eval: how often each task runs (default 1)", "N", {"type": int}),
-    LineFlag(("--keep",), "with eval: keep the folders of the runs", options=_SWITCH),
-)
-
-_SERVE = (
-    LineFlag(("--port",), "with serve: the port (default: a free one)", "N", {"type": int}),
-    LineFlag(
-        ("--address",),
-        "with serve: the address to listen at (default: 127.0.0.1, which other machines can't reach)",
-        "ADDRESS",
-    ),
-    LineFlag(("--clients",), "with serve: how many pages at once (default 4)", "N", {"type": int}),
-    LineFlag(
-        ("--idle-minutes",),
-        "with serve: minutes without use after which a page's program is saved and ended (default 60)",
-        "N",
-        {"type": float},
-    ),
-)
-
-_OTHERS = (
-    LineFlag(("--demo",), "play the guided tour in a scratch project", options=_SWITCH),
-    LineFlag(
-        ("--pace",),
-        "with --demo: 1 for the usual speed, 2 for twice as fast, 0 for all at once",
-        "N",
-        {"type": float},
-    ),
-    LineFlag(
-        ("--version",),
-        "show the version",
-        options={"action": "version", "version": f"keen-tui {__version__}"},
-    ),
-    LineFlag(("-h", "--help"), "show this help", options={"action": "help"}),
-)
-
-
-MOST_DAYS = 36_500
-"""The most days that usage can be asked for."""
-
 BELONGS: Mapping[str, tuple[str, ...]] = {
     "all": ("sessions", "worktrees"),
     "days": ("usage",),
@@ -277,6 +92,10 @@ BELONGS: Mapping[str, tuple[str, ...]] = {
     "address": ("serve",),
     "clients": ("serve",),
     "idle_minutes": ("serve",),
+    "base": ("review",),
+    "commit": ("review",),
+    "uncommitted": ("review",),
+    "fail_on": ("review",),
 }
 """Flags that only these commands take."""
 
@@ -294,6 +113,9 @@ _WRITTEN: Mapping[str, str] = {
     "max_hours": "--max-hours",
 }
 """Flags that no command takes, as they are written."""
+
+_TAKEN_TOO = frozenset((("serve", "demo"), ("serve", "pace"), ("review", "output")))
+"""Commands and flags among those that they take all the same."""
 
 _APART = (
     ("demo", "prompt"),
@@ -330,7 +152,7 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
                 f"--{written} belongs to the command {' or '.join(owners)}. See keen-tui --help."
             )
     for flag, written in _WRITTEN.items():
-        if command and flag in given and not (command == "serve" and flag in ("demo", "pace")):
+        if command and flag in given and (command, flag) not in _TAKEN_TOO:
             raise ConfigError(f"{written} doesn't go with the command {command}. See keen-tui --help.")
     for one, other in _APART:
         if one in given and other in given:
@@ -340,12 +162,16 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
             "--continue needs the name of the work tree: --worktree NAME. keen-tui worktrees lists them."
         )
     for flag, owners in _NEEDS.items():
-        if flag in given and not given.keys() & set(owners):
+        if flag in given and command != "review" and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
             raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
     if "max_cost" in given and command != "eval" and "until" not in given:
         raise ConfigError("--max-cost belongs to --until or to the command eval. See keen-tui --help.")
     _require_limits(command, given)
+    forms = get_args(ReviewOutput if command == "review" else Output)
+    if given.get("output", "text") not in forms:
+        of = "the command review" if command == "review" else "-p"
+        raise ConfigError(f"--output with {of} takes {', '.join(forms)}, not {given['output']}.")
     for flag in HOST_FLAGS:
         _require_hosts(flag, given.get(flag, ()))
     if not 1 <= given.get("days", 1) <= MOST_DAYS:

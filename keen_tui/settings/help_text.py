@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from keen_tui.settings.flags import FlagGroup
+from keen_tui.settings.line_flags import FlagGroup
 from keen_tui.settings.subcommands import (
     DATA_FILES,
     ENVIRONMENT,

@@ -29,6 +29,11 @@ SUBCOMMANDS: Final = (
     Subcommand("sessions", (("[--all]", "list the sessions of this folder, or all"),)),
     Subcommand("usage", (("[--days 7] [--json]", "tokens and cost, by day and model"),)),
     Subcommand(
+        "review",
+        (("[--base BRANCH]", "find bugs in changes; it only reads"),),
+        has_settings=True,
+    ),
+    Subcommand(
         "eval",
         (("[TASK ...]", "try memory policies on tasks, as a table"),),
         takes="folders or names of tasks",

@@ -9,8 +9,9 @@ from typing import Any, Final, NoReturn
 from msgspec import Struct
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.flags import LineFlag, add_flag
+from keen_tui.settings.flags import add_flag
 from keen_tui.settings.help_text import row
+from keen_tui.settings.line_flags import LineFlag
 
 ACTIONS: Final[Mapping[str, str]] = {
     "add": "add a server",

@@ -30,6 +30,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "task_output": "output",
     "task_stop": "stop",
     "task": "agent",
+    "report_findings": "report",
 }
 """Names of tools as rows show them; others keep theirs."""
 
@@ -49,6 +50,7 @@ READING_TOOLS: Final = frozenset(
         "skill",
         "web_fetch",
         "task_output",
+        "report_findings",
     )
 )
 """Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""

@@ -61,7 +61,7 @@ def converted(tool: str, name: str, value: object, type: type[Item]) -> Item:
 def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:
     kind, words = _TYPES[wanted]
     if kind is int:
-        value = _whole(value)
+        value = whole(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ToolFailure(f"{spec.name}: {name} must be {words}, not {value!r:.80}.")
     if isinstance(value, str) and not _is_whole(value):
@@ -69,7 +69,8 @@ def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:
     return value
 
 
-def _whole(value: object) -> object:
+def whole(value: object) -> object:
+    """A whole number that came as text or with `.0`; everything else unchanged."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value):

@@ -154,15 +154,17 @@ class Toolbox:
             outside=prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run)),
         )
 
-    def narrowed(self, agent: AgentDefinition, parent: Toolbox) -> Toolbox:
+    def narrowed(self, agent: AgentDefinition, parent: Toolbox, own: Sequence[Tool] = ()) -> Toolbox:
         """The toolbox of a sub-agent: its tools of these, and of those that the servers of its parent offer
-        now. It finds changes of commands as its parent does, unless it works elsewhere."""
+        now. It finds changes of commands as its parent does, unless it works elsewhere. `own` are tools that
+        it has besides."""
         offered = parent.servers.offered if parent.servers else ()
         of_servers = (parent.servers.tools.get(spec.name) for spec in offered if parent.servers)
-        tools = (*self._tools.values(), *filter(None, of_servers))
+        known = (*self._tools.values(), *filter(None, of_servers))
+        usable = [each for each in known if agent.may_use(each.spec.name)]
         self.known.author = parent.known.author
         return Toolbox(
-            [tool for tool in tools if agent.may_use(tool.spec.name) and tool.spec.name not in _PARENT_ONLY],
+            [*(each for each in usable if each.spec.name not in _PARENT_ONLY), *own],
             self.sandbox,
             self.todos,
             self.own_commands,

@@ -79,12 +79,12 @@ async def test_the_list_puts_a_skill_away_and_writes_a_call(tmp_path: Path) -> N
 
 
 def test_a_call_is_found_among_commands_and_skills() -> None:
-    review = CustomCommand(name="review", description="d", hint="", text="Review it.", origin="yours")
+    review = CustomCommand(name="inspect", description="d", hint="", text="Review it.", origin="yours")
     commands = SlashCommands((review,), (PDF, STYLE))
     called = commands.called("/PDF a\nb")
     assert called
     assert (called.what, called.message) == (PDF, "/pdf a\nb")
-    for message, sent in (("/review", "Review it."), ("/pdf", "/pdf"), ("/retry", None), ("/style", None)):
+    for message, sent in (("/inspect", "Review it."), ("/pdf", "/pdf"), ("/retry", None), ("/style", None)):
         found = commands.called(message)
         assert found
         assert found.message == sent

@@ -7,7 +7,8 @@ import shlex
 
 import pytest
 
-from keen_tui.settings.flags import BELONGS, flag_groups, parsed, parser
+from keen_tui.settings.flags import BELONGS, parsed, parser
+from keen_tui.settings.line_flags import flag_groups
 from keen_tui.settings.subcommands import SUBJECTS
 
 

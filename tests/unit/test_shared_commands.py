@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.review import ReviewWish
 from keen_tui.frontends.line.asking import question_of as line_question_of
 from keen_tui.frontends.line.server_pages import servers_in_lines
 from keen_tui.frontends.shared.actions import ACTIONS
@@ -18,6 +19,7 @@ from keen_tui.frontends.shared.commands.changes import DIFF, UNDO
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.commands.memory import CONTEXT, MEMORY
 from keen_tui.frontends.shared.commands.models import CHECK, KEY, MODELS, SERVER, use
+from keen_tui.frontends.shared.commands.review import REVIEW
 from keen_tui.frontends.shared.commands.servers import MCP
 from keen_tui.frontends.shared.commands.sessions import (
     EXPORT,
@@ -60,6 +62,7 @@ from tests.support.changes import file, turn_three
 from tests.support.fake_changes import FakeChanges
 from tests.support.fake_history import FakeHistory
 from tests.support.fake_models import ACME, FakeModels
+from tests.support.fake_reviews import FakeReviews
 from tests.support.fake_servers import FakeServers
 from tests.support.fake_session import FakeSession
 from tests.support.fake_tasks import TASKS, FakeTasks
@@ -454,3 +457,39 @@ def test_servers_are_told_in_lines(tmp_path: Path) -> None:
     assert whole[:3] == ["github: ready, 1 of 2 tools.", "npx github-server.", "configured by the project."]
     assert "Tool mcp__github__delete_repo, not used: Deletes all." in whole
     assert whole[-2:] == ["started", "info: logged in"]
+
+
+@pytest.mark.parametrize(
+    ("words", "wish"),
+    [
+        ("", ReviewWish()),
+        ("base main", ReviewWish("base", "main")),
+        ("commit HEAD~1", ReviewWish("commit", "HEAD~1")),
+        ("uncommitted", ReviewWish("uncommitted")),
+    ],
+)
+async def test_a_review_of_those_changes_begins_and_is_shown(
+    tmp_path: Path, words: str, wish: ReviewWish
+) -> None:
+    at, reviews = At(tmp_path), FakeReviews()
+    context = replace(at.context, setup=replace(at.context.setup, reviews=reviews))
+    await REVIEW.does(context, words)
+    assert reviews.wishes == [wish]
+    await REVIEW.does(context, "")  # shows the one that runs
+    assert reviews.wishes == [wish]
+    await REVIEW.does(context, "stop")
+    assert not reviews.running
+    with pytest.raises(SessionRefused, match="No review is running"):
+        await REVIEW.does(context, "stop")
+
+
+@pytest.mark.parametrize("words", ["base", "main", "commit a b", "uncommitted x"])
+async def test_a_review_of_something_else_is_refused(tmp_path: Path, words: str) -> None:
+    at = At(tmp_path)
+    context = replace(at.context, setup=replace(at.context.setup, reviews=FakeReviews()))
+    with pytest.raises(WordsRefused):
+        await REVIEW.does(context, words)
+    with pytest.raises(SessionRefused, match="Nothing was reviewed yet"):
+        await REVIEW.does(context, "show")
+    with pytest.raises(SessionRefused, match="There are no reviews here"):
+        await REVIEW.does(at.context, "")

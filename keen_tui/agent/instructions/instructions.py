@@ -72,7 +72,12 @@ NO_INSTRUCTIONS: Final = Instructions()
 
 
 def read_instructions(
-    workspace: Path, settings_folder: Path, home: Path, fallbacks: Sequence[str] = ()
+    workspace: Path,
+    settings_folder: Path,
+    home: Path,
+    fallbacks: Sequence[str] = (),
+    *,
+    of_project: bool = True,
 ) -> Instructions:
     """The user's own file and those of the project, with what they import. Blocks; never raises and never
     waits for a pipe.
@@ -80,9 +85,10 @@ def read_instructions(
     Args:
         home: the user's home folder; nothing above it is looked at.
         fallbacks: names that are looked for in folders of the project that have no AGENTS.md.
+        of_project: whether the files of the project are read.
     """
     own = own_file(settings_folder)
-    project = list(project_files(workspace, home, fallbacks))
+    project = list(project_files(workspace, home, fallbacks)) if of_project else []
     reader = _InstructionReader(Path(os.path.realpath(workspace)), [own, *project] if own else project)
     texts_of_own = reader.read(own) if own else []
     by_folder = [reader.read(found) for found in project]
@@ -91,16 +97,19 @@ def read_instructions(
 
 class InstructionFiles(Struct, frozen=True, kw_only=True):
     """Where the files of instructions are. `home` is the user's home folder, nothing above it is looked at;
-    `fallbacks` are names that count in folders of the project that have no AGENTS.md."""
+    `fallbacks` are names that count in folders of the project that have no AGENTS.md; without `of_project` no
+    file of the project counts."""
 
     workspace: Path
     settings_folder: Path
     home: Path
     fallbacks: Sequence[str] = ()
+    of_project: bool = True
 
     def read(self) -> Instructions:
         """The user's own file and those of the project down to the workspace. Blocks; never raises."""
-        return read_instructions(self.workspace, self.settings_folder, self.home, self.fallbacks)
+        folders = (self.workspace, self.settings_folder, self.home)
+        return read_instructions(*folders, self.fallbacks, of_project=self.of_project)
 
     def below(self, path: Path, used: Instructions, given: Mapping[str, int]) -> NestedFiles:
         """The files between the workspace and the folder of `path`, with what they import. Blocks; never
@@ -111,6 +120,8 @@ class InstructionFiles(Struct, frozen=True, kw_only=True):
             used: what is in the system prompt; its files aren't read again.
             given: the names of files that were given already, with the bytes of their texts.
         """
+        if not self.of_project:
+            return NestedFiles()
         nested = nested_files(path, self.workspace, self.home, self.fallbacks)
         found = [each for each in nested if each.name not in given]
         reader = _InstructionReader(Path(os.path.realpath(self.workspace)), found, used.paths)

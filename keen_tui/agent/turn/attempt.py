@@ -41,7 +41,8 @@ async def run_attempt(
             return blocked
         window_bytes = (window or 0) * meter.size.bytes_per_token
         await _take_server_tools(turn, setup, window_bytes)
-        await _attach(turn, conversation, setup)
+        if setup.attaches:
+            await _attach(turn, conversation, setup)
         return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
     except asyncio.CancelledError:
         return Broken(reason="interrupted", detail=setup.why_stopped())

@@ -91,9 +91,10 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     beyond the process, if the user wants that; `projector` knows the session's previous request,
     `newest_request` what the last answered one was built from; `instructions` are those that the session
     began with, `nested` those of folders below the workspace, `skills` the list of skills for the system
-    prompt, `role` what a sub-agent is to do; `queue` has the messages that go into the turn at its next
-    results; `why_stopped` says in a sentence who interrupted it; `agents` are its sub-agents, `pace` is when
-    the model's server takes the next request."""
+    prompt, `role` what a sub-agent is to do; `attaches` says whether messages attach what they name with an
+    @; `queue` has the messages that go into the turn at its next results; `why_stopped` says in a sentence
+    who interrupted it; `agents` are its sub-agents, `pace` is when the model's server takes the next
+    request."""
 
     provider: Provider
     price: Price | None
@@ -114,6 +115,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     nested: NestedInstructions = field(default_factory=NestedInstructions)
     skills: str = ""
     role: str = ""
+    attaches: bool = True
     agents: SubAgents = field(default_factory=SubAgents)
     pace: Pace = field(default_factory=Pace)
     queue: MessageQueue = field(default_factory=lambda: MessageQueue(lambda _: None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -26,6 +27,7 @@ from keen_tui.frontends.shared.pages import (
     McpPage,
     ModelsPage,
     Page,
+    ReviewPage,
     ServerPage,
     SessionsPage,
     SettingsPage,
@@ -36,12 +38,14 @@ from keen_tui.frontends.shared.pages import (
     UsagePage,
 )
 from keen_tui.frontends.shared.slash import Offered, SlashCommands
+from keen_tui.text.review_words import report_lines
 from keen_tui.text.sanitize import clean
 from keen_tui.text.spending import percent_of, whole_history
 from keen_tui.text.units import counted, dollars, duration, size, tokens
 
 if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi
+    from keen_tui.frontends.shared.review_port import ReviewsPort
     from keen_tui.frontends.shared.tasks_port import TasksPort
 
 _HELP: Final = (
@@ -83,8 +87,24 @@ async def show_page(ui: LineUi, page: Page) -> None:
             ui.printer.read(servers_in_lines(page))
         case SignInPage(sign_in):
             await sign_in_by_lines(ui, sign_in)
+        case ReviewPage(port):
+            await _review(ui, port)
         case _:
             assert_never(page)
+
+
+async def _review(ui: LineUi, port: ReviewsPort) -> None:
+    """Wait for the end of the review, and print what it found; a cancelled wait stops it."""
+    report = port.newest
+    if report and port.running:
+        ui.printer.say(f"Reviewing {clean(report.scope.title)}. Ctrl+C stops that.")
+        try:
+            await port.ended()
+        except asyncio.CancelledError:
+            port.stop()
+            raise
+    if report := port.newest:
+        ui.printer.read(report_lines(report))
 
 
 def _help(slash: SlashCommands) -> Iterator[str]:

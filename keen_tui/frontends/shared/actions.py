@@ -12,6 +12,7 @@ from keen_tui.frontends.shared.commands import (
     memory,
     models,
     permissions,
+    review,
     servers,
     sessions,
     settings,
@@ -150,6 +151,7 @@ ACTIONS: tuple[Action, ...] = (
         help="changes the colours, with a preview; or by name: /theme keen-light",
     ),
     *changes.COMMANDS,
+    *review.COMMANDS,
     HELP,
     Action(
         id="next_pane",

@@ -43,7 +43,7 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "page_edit",
         ("e",),
         "Edit",
-        "Changes, Settings: opens your editor there. Next request: edits TurnMemory",
+        "Changes, Settings, Review: opens your editor there. Next request: edits TurnMemory",
     ),
     _key(
         "page_copy",
@@ -88,8 +88,9 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Forget",
         "TurnMemory: forgets the entry, or restores it. Skills: puts one away",
     ),
+    _key("page_task", ("t",), "Hand back", "Review: puts the finding into the composer, as a task"),
     _key("page_note", ("n",), "Note", "TurnMemory: adds a note"),
     _key("page_sign_in", ("l",), "Sign in", "MCP servers: signs in to one"),
     _key("page_restart", ("r",), "Restart", "MCP servers: starts one again"),
-    _key("page_stop", ("k",), "Stop", "MCP servers: stops one"),
+    _key("page_stop", ("k",), "Stop", "MCP servers: stops one. Review: stops it"),
 )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from keen_tui.domain.reports import Changes, ContextReport, Setting
     from keen_tui.frontends.shared.changes import ShownFile
     from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
+    from keen_tui.frontends.shared.review_port import ReviewsPort
     from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
     from keen_tui.frontends.shared.tasks_port import TasksPort
     from keen_tui.settings.added.agents import AgentDefinition
@@ -128,6 +129,12 @@ class TasksPage(Struct, frozen=True):
     id: str
 
 
+class ReviewPage(Struct, frozen=True):
+    """The newest review: how far it is, then what it found."""
+
+    port: ReviewsPort
+
+
 Page: TypeAlias = (
     HelpPage
     | UsagePage
@@ -143,4 +150,5 @@ Page: TypeAlias = (
     | McpPage
     | SignInPage
     | TasksPage
+    | ReviewPage
 )

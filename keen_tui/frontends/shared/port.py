@@ -24,6 +24,7 @@ from keen_tui.domain.reports import (
     Setting,
 )
 from keen_tui.frontends.shared.agents_port import AgentsPort
+from keen_tui.frontends.shared.review_port import ReviewsPort
 from keen_tui.frontends.shared.runs_port import RunsPort
 from keen_tui.frontends.shared.servers_port import ServersPort
 from keen_tui.frontends.shared.tasks_port import TasksPort
@@ -352,14 +353,12 @@ class Guided(Protocol):
 class FrontEndSetup(Struct, frozen=True, kw_only=True):
     """What a front end works with.
 
-    It shows `session` and commands it through `controls`, which a replay doesn't have. `models`, `history`,
-    `changes`, `files`, `prompts` and `settings` are None where they don't exist, for example in the tour.
-    `opening` is the session to open as soon as the screen is painted. `companion` runs beside the front end,
-    for example a guided tour. `offers` knows what the user was offered; None: nothing is offered. `problems`
-    are sentences to tell the user at the start, `commands` the slash commands from files, and `skills` those
-    that can be used, of which most are slash commands, too. `agents` are the definitions of sub-agents,
-    `agent_problems` those of the problems that are about them. `tree` is the work tree that the session works
-    in, if Keen made it.
+    It shows `session` and commands it through `controls`, which a replay doesn't have. Ports are None where
+    they don't exist, for example in the tour. `opening` is the session to open as soon as the screen is
+    painted. `companion` runs beside the front end. `offers` knows what the user was offered. `problems` are
+    sentences to tell the user at the start, `commands` the slash commands from files, and `skills` those that
+    can be used, of which most are slash commands, too. `agents` are the definitions of sub-agents,
+    `agent_problems` those of the problems about them. `tree` is the session's work tree, if Keen made it.
     """
 
     session: WatchedSession
@@ -383,6 +382,7 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     tree: TreePort | None = None
     sub_agents: AgentsPort | None = None
     runs: RunsPort | None = None
+    reviews: ReviewsPort | None = None
 
     @property
     def project_name(self) -> str:

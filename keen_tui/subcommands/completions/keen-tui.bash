@@ -6,10 +6,11 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_keen_tui_mcp_subparsers=(add list remove login logout)
-_shtab_keen_tui_subparsers=(sessions usage eval export replay settings trust worktrees mcp serve completion)
+_shtab_keen_tui_subparsers=(sessions usage review eval export replay settings trust worktrees mcp serve completion)
 
 _shtab_keen_tui_sessions_option_strings=(--all)
 _shtab_keen_tui_usage_option_strings=(--days --json)
+_shtab_keen_tui_review_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --base --commit --uncommitted --fail-on)
 _shtab_keen_tui_eval_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --json --policies --repeat --keep)
 _shtab_keen_tui_export_option_strings=(--format -o --out)
 _shtab_keen_tui_replay_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --speed)
@@ -26,6 +27,10 @@ _shtab_keen_tui_serve_option_strings=(--provider --model --effort --base-url --a
 _shtab_keen_tui_completion_option_strings=()
 _shtab_keen_tui_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --worktree -c --continue -r --resume --fork -p --prompt --output --until --max-turns --max-hours --max-cost --demo --pace --version -h --help)
 
+_shtab_keen_tui_review___provider_COMPGEN=_keen_values_providers
+_shtab_keen_tui_review___model_COMPGEN=_keen_values_models
+_shtab_keen_tui_review___effort_COMPGEN=_keen_values_efforts
+_shtab_keen_tui_review___theme_COMPGEN=_keen_values_themes
 _shtab_keen_tui_eval_pos_0_COMPGEN=_shtab_compgen_dirs
 _shtab_keen_tui_eval___provider_COMPGEN=_keen_values_providers
 _shtab_keen_tui_eval___model_COMPGEN=_keen_values_models
@@ -54,6 +59,10 @@ _shtab_keen_tui__r_COMPGEN=_keen_values_sessions
 _shtab_keen_tui___resume_COMPGEN=_keen_values_sessions
 _shtab_keen_tui___until_COMPGEN=_keen_commands
 
+_shtab_keen_tui_review___api_choices=(openai-chat openai-responses anthropic)
+_shtab_keen_tui_review___mode_choices=(ask auto-edit plan auto)
+_shtab_keen_tui_review___memory_choices=(summary in-band full-trace)
+_shtab_keen_tui_review___fail_on_choices=(P0 P1 P2 P3)
 _shtab_keen_tui_eval___api_choices=(openai-chat openai-responses anthropic)
 _shtab_keen_tui_eval___mode_choices=(ask auto-edit plan auto)
 _shtab_keen_tui_eval___memory_choices=(summary in-band full-trace)
@@ -69,14 +78,20 @@ _shtab_keen_tui_serve___api_choices=(openai-chat openai-responses anthropic)
 _shtab_keen_tui_serve___mode_choices=(ask auto-edit plan auto)
 _shtab_keen_tui_serve___memory_choices=(summary in-band full-trace)
 _shtab_keen_tui_completion_pos_0_choices=(bash zsh fish)
-_shtab_keen_tui_pos_0_choices=(sessions usage eval export replay settings trust worktrees mcp serve completion)
+_shtab_keen_tui_pos_0_choices=(sessions usage review eval export replay settings trust worktrees mcp serve completion)
 _shtab_keen_tui___api_choices=(openai-chat openai-responses anthropic)
 _shtab_keen_tui___mode_choices=(ask auto-edit plan auto)
 _shtab_keen_tui___memory_choices=(summary in-band full-trace)
-_shtab_keen_tui___output_choices=(text json stream-json)
+_shtab_keen_tui___output_choices=(text json stream-json github gitlab)
 
 _shtab_keen_tui_sessions___all_nargs=0
 _shtab_keen_tui_usage___json_nargs=0
+_shtab_keen_tui_review___no_sandbox_nargs=0
+_shtab_keen_tui_review___web_search_nargs=0
+_shtab_keen_tui_review___no_web_search_nargs=0
+_shtab_keen_tui_review___plain_nargs=0
+_shtab_keen_tui_review___no_plain_nargs=0
+_shtab_keen_tui_review___uncommitted_nargs=0
 _shtab_keen_tui_eval_pos_0_nargs='*'
 _shtab_keen_tui_eval___no_sandbox_nargs=0
 _shtab_keen_tui_eval___web_search_nargs=0

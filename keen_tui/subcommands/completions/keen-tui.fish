@@ -50,8 +50,8 @@ function _shtab_keen_tui_using
   test "$_shtab_keen_tui_cmdpath" = "$argv"
 end
 
-set -g _shtab_keen_tui_commands sessions usage eval export replay settings trust worktrees mcp 'mcp add' 'mcp list' 'mcp remove' 'mcp login' 'mcp logout' serve completion
-set -g _shtab_keen_tui_opts_with_value --address --allow-net --allow-web --api --api-key-env --base-url --clients --cwd --days --effort --env --format --header --idle-minutes --max-cost --max-hours --max-steps --max-turns --memory --mode --model --out --output --pace --policies --port --prompt --provider --repeat --resume --speed --theme --transport --until --url --worktree -H -e -o -p -r -t
+set -g _shtab_keen_tui_commands sessions usage review eval export replay settings trust worktrees mcp 'mcp add' 'mcp list' 'mcp remove' 'mcp login' 'mcp logout' serve completion
+set -g _shtab_keen_tui_opts_with_value --address --allow-net --allow-web --api --api-key-env --base --base-url --clients --commit --cwd --days --effort --env --fail-on --format --header --idle-minutes --max-cost --max-hours --max-steps --max-turns --memory --mode --model --out --output --pace --policies --port --prompt --provider --repeat --resume --speed --theme --transport --until --url --worktree -H -e -o -p -r -t
 
 complete -c keen-tui -e
 complete -c keen-tui -f
@@ -76,7 +76,7 @@ complete -c keen-tui -n _shtab_keen_tui_using -s c -l continue -d 'continue the 
 complete -c keen-tui -n _shtab_keen_tui_using -s r -l resume -xka "(keen-tui completion sessions 2>/dev/null)" -d 'continue that session; the beginning of its id is enough'
 complete -c keen-tui -n _shtab_keen_tui_using -l fork -d 'with --continue or --resume: continue in a copy'
 complete -c keen-tui -n _shtab_keen_tui_using -s p -l prompt -x -d 'the prompt; data on standard input is added to it, and without TEXT it is the prompt'
-complete -c keen-tui -n _shtab_keen_tui_using -l output -xka "text json stream-json" -d 'text (default), json, or stream-json: one event a line'
+complete -c keen-tui -n _shtab_keen_tui_using -l output -xka "text json stream-json github gitlab" -d 'text (default), json, or stream-json: one event a line; with review: text, json, github or gitlab'
 complete -c keen-tui -n _shtab_keen_tui_using -l until -xka "(__fish_complete_command)" -d 'a run: the next turn begins until this command ends with exit code 0; with --continue the run that was broken off goes on'
 complete -c keen-tui -n _shtab_keen_tui_using -l max-turns -x -d 'with --until: this many turns (default 50)'
 complete -c keen-tui -n _shtab_keen_tui_using -l max-hours -x -d 'with --until: this many hours, waits included'
@@ -90,6 +90,26 @@ complete -c keen-tui -n '_shtab_keen_tui_using sessions' -l all -d 'with session
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a usage -d 'tokens and cost, by day and model'
 complete -c keen-tui -n '_shtab_keen_tui_using usage' -l days -x -d 'with usage: how many days, today included (default 30)'
 complete -c keen-tui -n '_shtab_keen_tui_using usage' -l json -d 'with usage or eval: print JSON'
+complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a review -d 'find bugs in changes; it only reads'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l provider -xka "(keen-tui completion providers 2>/dev/null)" -d 'the provider: openai, anthropic, google, deepseek, openrouter, ollama and others'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l model -xka "(keen-tui completion models 2>/dev/null)" -d 'the model'"'"'s name, as the server knows it'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l effort -xka "(keen-tui completion efforts 2>/dev/null)" -d 'the reasoning effort, if the model has levels'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l base-url -x -d 'the server, if it isn'"'"'t the provider'"'"'s own'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l api -xka "openai-chat openai-responses anthropic" -d 'openai-chat, openai-responses or anthropic (default: what the provider speaks)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l api-key-env -x -d 'the variable that holds the key (default: the provider'"'"'s)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l mode -xka "ask auto-edit plan auto" -d 'what runs without asking: ask (default; reading only), auto-edit (edits too), plan (read-only), auto (everything but new web hosts)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l no-sandbox -d 'run commands without the sandbox; auto needs this where there is none'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l allow-net -x -d 'let sandboxed commands reach this host: example.org, *.example.org, example.org:8443 (can be repeated)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l allow-web -x -d 'let the model read pages of this host, or of * for all (can be repeated)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l web-search -l no-web-search -d 'let the model use its provider'"'"'s web search (Anthropic, OpenAI Responses)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l max-steps -x -d 'model calls per turn (default: 100)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l plain -l no-plain -d 'a conversation line by line, for screen readers and terminals that can only print'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l theme -xka "(keen-tui completion themes 2>/dev/null)" -d 'keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: what the terminal can show)'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l memory -xka "summary in-band full-trace" -d 'what later turns remember of a finished turn: summary (default), in-band or full-trace'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l base -x -d 'with review: what this branch has and BRANCH lacks'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l commit -x -d 'with review: what that commit changes'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l uncommitted -d 'with review: what isn'"'"'t committed, new files too'
+complete -c keen-tui -n '_shtab_keen_tui_using review' -l fail-on -xka "P0 P1 P2 P3" -d 'with review: exit with 1 if a finding is as urgent as that, P0 (most urgent), P1, P2 or P3'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a eval -d 'try memory policies on tasks, as a table'
 complete -c keen-tui -n '_shtab_keen_tui_using eval' -l provider -xka "(keen-tui completion providers 2>/dev/null)" -d 'the provider: openai, anthropic, google, deepseek, openrouter, ollama and others'
 complete -c keen-tui -n '_shtab_keen_tui_using eval' -l model -xka "(keen-tui completion models 2>/dev/null)" -d 'the model'"'"'s name, as the server knows it'

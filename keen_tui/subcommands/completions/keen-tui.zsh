@@ -15,6 +15,7 @@ _shtab_keen_tui_commands() {
     export:'write a session to a file'
     mcp:'list the MCP servers and how they are'
     replay:'play a session on the screen'
+    review:'find bugs in changes; it only reads'
     serve:'the screen in a browser on this machine'
     sessions:'list the sessions of this folder, or all'
     settings:'write a file that explains all settings'
@@ -57,7 +58,7 @@ _shtab_keen_tui_options=(
   {-r,--resume}"[continue that session\; the beginning of its id is enough]:ID:_keen_values_sessions"
   "--fork[with --continue or --resume\: continue in a copy]"
   {-p,--prompt}"[the prompt\; data on standard input is added to it, and without TEXT it is the prompt]:TEXT:"
-  "--output[text (default), json, or stream-json\: one event a line]:FORM:(text json stream-json)"
+  "--output[text (default), json, or stream-json\: one event a line\; with review\: text, json, github or gitlab]:FORM:(text json stream-json github gitlab)"
   "--until[a run\: the next turn begins until this command ends with exit code 0\; with --continue the run that was broken off goes on]:CMD:_command_names -e"
   "--max-turns[with --until\: this many turns (default 50)]:N:"
   "--max-hours[with --until\: this many hours, waits included]:H:"
@@ -183,6 +184,31 @@ _shtab_keen_tui_replay_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_replay_defaults_added=0
 
+_shtab_keen_tui_review_options=(
+  "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
+  "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
+  "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
+  "--base-url[the server, if it isn\'t the provider\'s own]:URL:"
+  "--api[openai-chat, openai-responses or anthropic (default\: what the provider speaks)]:API:(openai-chat openai-responses anthropic)"
+  "--api-key-env[the variable that holds the key (default\: the provider\'s)]:VARIABLE:"
+  "--mode[what runs without asking\: ask (default\; reading only), auto-edit (edits too), plan (read-only), auto (everything but new web hosts)]:MODE:(ask auto-edit plan auto)"
+  "--no-sandbox[run commands without the sandbox\; auto needs this where there is none]"
+  "*--allow-net[let sandboxed commands reach this host\: example.org, \*.example.org, example.org\:8443 (can be repeated)]:HOST:"
+  "*--allow-web[let the model read pages of this host, or of \* for all (can be repeated)]:HOST:"
+  {--web-search,--no-web-search}"[let the model use its provider\'s web search (Anthropic, OpenAI Responses)]"
+  "--max-steps[model calls per turn (default\: 100)]:N:"
+  {--plain,--no-plain}"[a conversation line by line, for screen readers and terminals that can only print]"
+  "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
+  "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
+  "--base[with review\: what this branch has and BRANCH lacks]:BRANCH:"
+  "--commit[with review\: what that commit changes]:REV:"
+  "--uncommitted[with review\: what isn\'t committed, new files too]"
+  "--fail-on[with review\: exit with 1 if a finding is as urgent as that, P0 (most urgent), P1, P2 or P3]:PRIO:(P0 P1 P2 P3)"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_keen_tui_review_defaults_added=0
+
 _shtab_keen_tui_serve_options=(
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
@@ -270,6 +296,7 @@ _shtab_keen_tui() {
         export) _arguments -C -s $_shtab_keen_tui_export_options ;;
         mcp) _shtab_keen_tui_mcp ;;
         replay) _arguments -C -s $_shtab_keen_tui_replay_options ;;
+        review) _arguments -C -s $_shtab_keen_tui_review_options ;;
         serve) _arguments -C -s $_shtab_keen_tui_serve_options ;;
         sessions) _arguments -C -s $_shtab_keen_tui_sessions_options ;;
         settings) _arguments -C -s $_shtab_keen_tui_settings_options ;;

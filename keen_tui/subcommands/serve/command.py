@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.flags import LineFlag, flag_groups, parser
+from keen_tui.settings.flags import parser
+from keen_tui.settings.line_flags import LineFlag, flag_groups
 
 _OWN: Final = ("port", "address", "clients", "idle_minutes", "words")
 

@@ -31,6 +31,7 @@ _GUARDS: Final = (
     "branch.autoSetupMerge=false",
     "checkout.defaultRemote=",
 )
+_MISSING: Final = "Work trees need git, which isn't installed here. Install it, or start without."
 NO_MORE: Final[Mapping[str, str]] = {}
 _SECONDS: Final = 600.0
 _LONGEST: Final = 300
@@ -39,16 +40,18 @@ _LONGEST: Final = 300
 class OwnGit:
     """Runs git. All methods block.
 
+    Args:
+        environ: names the program git.
+        missing: the sentence for the user if git isn't installed.
+
     Raises:
         ConfigError: git isn't installed.
     """
 
-    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, environ: Mapping[str, str] = os.environ, missing: str = _MISSING) -> None:
         program = find_program("git", environ)
         if not program:
-            raise ConfigError(
-                "Work trees need git, which isn't installed here. Install it, or start without."
-            )
+            raise ConfigError(missing)
         self._program = program
         self._environ = child_environment(environ) | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
 

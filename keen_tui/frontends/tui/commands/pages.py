@@ -14,6 +14,7 @@ from keen_tui.frontends.shared.pages import (
     McpPage,
     ModelsPage,
     Page,
+    ReviewPage,
     ServerPage,
     SessionsPage,
     SettingsPage,
@@ -23,6 +24,7 @@ from keen_tui.frontends.shared.pages import (
     UsagePage,
 )
 from keen_tui.frontends.shared.questions import UndoQuestion
+from keen_tui.frontends.shared.review_port import ReviewsPort
 from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
 from keen_tui.frontends.shared.tasks_port import TasksPort
 from keen_tui.frontends.tui.commands.context import ContextViewer
@@ -83,6 +85,8 @@ class WorkspacePages:
                 self._tasks(port, id)
             case SignInPage(sign_in):
                 self._sign_in(sign_in)
+            case ReviewPage(port):
+                self._review(port)
             case _:
                 assert_never(page)
 
@@ -127,6 +131,22 @@ class WorkspacePages:
         view = self._view
         view.open_page(TasksScreen(view.look, view.glyphs, port, id))
 
+    def _review(self, port: ReviewsPort) -> None:
+        from keen_tui.frontends.tui.pages.review import ReviewScreen  # noqa: PLC0415 - not before the first paint
+        from keen_tui.text.review_words import outcome_words  # noqa: PLC0415
+
+        view = self._view
+        page = ReviewScreen(view.look, view.glyphs, port, self._opener.open_file)
+        was_running = port.running
+
+        async def tell() -> None:
+            await port.ended()
+            if was_running and port.newest and page not in view.app.screen_stack:
+                view.say(f"{outcome_words(port.newest)} /review show shows the review.")
+
+        view.open_page(page, lambda task: view.prompt.write(task) if task else None)
+        view.work(tell(), "review", instead=True)
+
     def _usage(self) -> None:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint
 
@@ -149,7 +169,7 @@ class WorkspacePages:
         from keen_tui.frontends.tui.pages.live_list import LiveListScreen  # noqa: PLC0415
 
         view = self._view
-        view.open_page(LiveListScreen(AgentRows(view.look, view.glyphs, page)))
+        view.open_page(LiveListScreen[None](AgentRows(view.look, view.glyphs, page)))
 
     def _changes(self, page: ChangesPage) -> None:
         from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint

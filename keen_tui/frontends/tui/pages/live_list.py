@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -125,7 +125,10 @@ class LiveRows(RowWidget):
         return next((row for row in rows if row.cell_len <= width), Text())
 
 
-class LiveListScreen(Screen[None]):
+_Result = TypeVar("_Result")
+
+
+class LiveListScreen(Screen[_Result]):
     """Covers the workspace until esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -83,7 +83,7 @@ class McpRows(LiveRows):
         return Text(sign, look(role))
 
 
-class McpScreen(LiveListScreen):
+class McpScreen(LiveListScreen[None]):
     """The servers, with the keys that restart, stop and sign in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

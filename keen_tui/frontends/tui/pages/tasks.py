@@ -71,7 +71,7 @@ class TaskRows(LiveRows):
         return Text(glyphs.failed, look("fail")) if task.failed else Text(glyphs.done, look("ok"))
 
 
-class TasksScreen(LiveListScreen):
+class TasksScreen(LiveListScreen[None]):
     """The commands, with the key that stops one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [same_key("page_stop", "stop")]

@@ -1,0 +1,1 @@
+"""Reviews of changes: turns that only read, in sessions of their own."""

@@ -1,0 +1,75 @@
+"""The command about reviews: begins one, shows the newest, ends the one that runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
+
+if TYPE_CHECKING:
+    from keen_tui.domain.review import ReviewWish
+    from keen_tui.frontends.shared.review_port import ReviewsPort
+
+_NONE: Final = "There are no reviews here."
+_USAGE: Final = (
+    "Write /review, /review base BRANCH, /review commit REV or /review uncommitted; /review show and "
+    "/review stop are about the newest one."
+)
+
+
+async def review(context: CommandContext, words: str) -> None:
+    """Review changes in a session of its own, and show what was found."""
+    from keen_tui.frontends.shared.pages import ReviewPage
+
+    port = kept(context.setup.reviews, _NONE)
+    match words.split():
+        case ["stop"]:
+            _stop(context, port)
+            return
+        case ["show"]:
+            if port.newest is None:
+                raise SessionRefused("Nothing was reviewed yet.")
+        case [] if port.running:
+            pass
+        case given:
+            wish = _wish(given)
+            if context.lacks_model:
+                raise SessionRefused("No model is chosen yet: choose one with /model.")
+            await port.begin(wish)
+    await context.ui.show(ReviewPage(port))
+
+
+def _stop(context: CommandContext, port: ReviewsPort) -> None:
+    if not port.running:
+        raise SessionRefused("No review is running.")
+    port.stop()
+    context.ui.say("Stopping the review.")
+
+
+def _wish(words: list[str]) -> ReviewWish:
+    """The changes that the words name. Raises WordsRefused."""
+    from keen_tui.domain.review import ReviewWish
+
+    match words:
+        case []:
+            return ReviewWish()
+        case ["uncommitted"]:
+            return ReviewWish("uncommitted")
+        case ["base", name]:
+            return ReviewWish("base", name)
+        case ["commit", name]:
+            return ReviewWish("commit", name)
+    raise WordsRefused(_USAGE)
+
+
+REVIEW = Command(
+    id="review",
+    keys=(),
+    label="Review changes",
+    slash=("review",),
+    takes="[base BRANCH|commit REV|uncommitted]",
+    help="looks for bugs in changes, without changing anything: /review base main; /review show",
+    does=review,
+)
+COMMANDS = (REVIEW,)

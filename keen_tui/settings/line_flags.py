@@ -1,0 +1,212 @@
+"""The flags of the command line, in the order in which the help has them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from keen_tui import __version__
+from keen_tui.domain.choices import MOST_TURNS, PRIORITIES, ExportFormat, Output, ReviewOutput
+from keen_tui.settings.about import Completes, Flag
+from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS
+
+
+class LineFlag(NamedTuple):
+    """A flag of the command line. `metavar` is the word for its value in the help, "" where it takes none;
+    `options` is what else argparse wants to know, `completes` the kind of its value. `is_setting`: it
+    says otherwise than the settings."""
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str = ""
+    options: Mapping[str, Any] = {}
+    completes: Completes = ""
+    is_setting: bool = False
+
+    @property
+    def usage(self) -> str:
+        """How it is typed: `-p, --prompt [TEXT]`."""
+        has_opposite = self.options.get("action") is argparse.BooleanOptionalAction
+        opposite = (self.names[-1].replace("--", "--no-", 1),) if has_opposite else ()
+        value = f"[{self.metavar}]" if self.options.get("nargs") == "?" else self.metavar
+        return f"{', '.join((*self.names, *opposite))} {value}".rstrip()
+
+
+class FlagGroup(NamedTuple):
+    """Flags that stand together in the help."""
+
+    title: str
+    flags: Sequence[LineFlag]
+
+
+def flag_groups() -> tuple[FlagGroup, ...]:
+    """All flags, in the order in which the help has them."""
+    return (
+        FlagGroup("Model", _of_settings(lambda group: group == "Model")),
+        FlagGroup("Work", (*_of_settings(lambda group: group != "Model"), *_WORK)),
+        FlagGroup("Saved sessions", _SAVED),
+        FlagGroup("One turn without a screen", _ONE_TURN),
+        FlagGroup("Review", _REVIEW),
+        FlagGroup("Evaluation", _EVALUATION),
+        FlagGroup("In a browser", _SERVE),
+        FlagGroup("Others", _OTHERS),
+    )
+
+
+def _of_settings(is_wanted: Callable[[str], bool]) -> Sequence[LineFlag]:
+    """The flags of settings, in the order in which those are declared."""
+    return [
+        LineFlag((flag.name,), flag.help, flag.metavar or "", _options(name, flag), flag.completes, True)
+        for name, about in ABOUT.items()
+        if is_wanted(about.group)
+        for flag in about.flags
+    ]
+
+
+def _options(name: str, flag: Flag) -> dict[str, Any]:
+    """What argparse wants to know of a setting's flag."""
+    options: dict[str, Any] = {"dest": flag.dest or name}
+    if flag.switch is not None:
+        return options | {"action": "store_const", "const": flag.switch}
+    if flag.has_opposite:
+        return options | {"action": argparse.BooleanOptionalAction}
+    if flag.repeats:
+        return options | {"action": "append"}
+    if choices := tuple(filter(None, CHOICES.get(name, ()))):
+        options["choices"] = choices
+    return options | ({"type": int} if isinstance(getattr(DEFAULTS, name), int) else {})
+
+
+_SWITCH: Mapping[str, Any] = {"action": "store_true"}
+
+_WORK = (
+    LineFlag(
+        ("--worktree",),
+        "work in a git work tree of Keen's, on the branch keen/NAME: a new one, or the one that has NAME",
+        "NAME",
+        {"nargs": "?", "const": ""},
+        "worktrees",
+    ),
+)
+
+_SAVED = (
+    LineFlag(
+        ("-c", "--continue"),
+        "continue the newest session of this folder",
+        options={**_SWITCH, "dest": "go_on"},
+    ),
+    LineFlag(
+        ("-r", "--resume"),
+        "continue that session; the beginning of its id is enough",
+        "ID",
+        completes="sessions",
+    ),
+    LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
+    LineFlag(("--all",), "with sessions or worktrees: list those of all folders", options=_SWITCH),
+    LineFlag(
+        ("--days",),
+        "with usage: how many days, today included (default 30)",
+        "N",
+        {"type": int},
+    ),
+    LineFlag(("--json",), "with usage or eval: print JSON", options=_SWITCH),
+    LineFlag(
+        ("--format",),
+        "with export: markdown (default), json or html",
+        "FORM",
+        {"choices": get_args(ExportFormat)},
+    ),
+    LineFlag(("-o", "--out"), "with export: the file to write", "FILE", completes="file"),
+    LineFlag(
+        ("--speed",),
+        "with replay: 1 for the original speed (default), 0 for all at once",
+        "N",
+        {"type": float},
+    ),
+)
+
+_REVIEW_ONLY = tuple(form for form in get_args(ReviewOutput) if form not in get_args(Output))
+
+_ONE_TURN = (
+    LineFlag(
+        ("-p", "--prompt"),
+        "the prompt; data on standard input is added to it, and without TEXT it is the prompt",
+        "TEXT",
+        {"nargs": "?", "const": "-"},
+    ),
+    LineFlag(
+        ("--output",),
+        "text (default), json, or stream-json: one event a line; with review: text, json, github or gitlab",
+        "FORM",
+        {"choices": (*get_args(Output), *_REVIEW_ONLY)},
+    ),
+    LineFlag(
+        ("--until",),
+        "a run: the next turn begins until this command ends with exit code 0; with --continue the run that "
+        "was broken off goes on",
+        "CMD",
+        completes="commands",
+    ),
+    LineFlag(("--max-turns",), f"with --until: this many turns (default {MOST_TURNS})", "N", {"type": int}),
+    LineFlag(("--max-hours",), "with --until: this many hours, waits included", "H", {"type": float}),
+    LineFlag(("--max-cost",), "with --until or eval: end at this cost in US dollars", "USD", {"type": float}),
+)
+
+_REVIEW = (
+    LineFlag(("--base",), "with review: what this branch has and BRANCH lacks", "BRANCH"),
+    LineFlag(("--commit",), "with review: what that commit changes", "REV"),
+    LineFlag(("--uncommitted",), "with review: what isn't committed, new files too", options=_SWITCH),
+    LineFlag(
+        ("--fail-on",),
+        "with review: exit with 1 if a finding is as urgent as that, P0 (most urgent), P1, P2 or P3",
+        "PRIO",
+        {"choices": PRIORITIES},
+    ),
+)
+
+_EVALUATION = (
+    LineFlag(
+        ("--policies",),
+        "with eval: memory policies to compare (default: summary,full-trace); there is in-band, too",
+        "LIST",
+    ),
+    LineFlag(("--repeat",), "with eval: how often each task runs (default 1)", "N", {"type": int}),
+    LineFlag(("--keep",), "with eval: keep the folders of the runs", options=_SWITCH),
+)
+
+_SERVE = (
+    LineFlag(("--port",), "with serve: the port (default: a free one)", "N", {"type": int}),
+    LineFlag(
+        ("--address",),
+        "with serve: the address to listen at (default: 127.0.0.1, which other machines can't reach)",
+        "ADDRESS",
+    ),
+    LineFlag(("--clients",), "with serve: how many pages at once (default 4)", "N", {"type": int}),
+    LineFlag(
+        ("--idle-minutes",),
+        "with serve: minutes without use after which a page's program is saved and ended (default 60)",
+        "N",
+        {"type": float},
+    ),
+)
+
+_OTHERS = (
+    LineFlag(("--demo",), "play the guided tour in a scratch project", options=_SWITCH),
+    LineFlag(
+        ("--pace",),
+        "with --demo: 1 for the usual speed, 2 for twice as fast, 0 for all at once",
+        "N",
+        {"type": float},
+    ),
+    LineFlag(
+        ("--version",),
+        "show the version",
+        options={"action": "version", "version": f"keen-tui {__version__}"},
+    ),
+    LineFlag(("-h", "--help"), "show this help", options={"action": "help"}),
+)
+
+
+MOST_DAYS = 36_500
+"""The most days that usage can be asked for."""

@@ -1,0 +1,85 @@
+"""Finds out which changes are meant."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.review import ReviewScope, ReviewWish
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.review.repository import ReviewedRepository
+
+_USUAL: Final = ("origin/main", "origin/master", "main", "master")
+"""Default branches, where the remote doesn't name its own."""
+
+_LONGEST: Final = 60
+
+
+def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitted: bool) -> ReviewScope:
+    """The changes that the user means. Blocks.
+
+    Raises:
+        ConfigError: there is no such branch or commit, or nothing to compare with.
+    """
+    match wish.kind:
+        case "uncommitted":
+            return _uncommitted(repository)
+        case "base":
+            return _beside(wish.name, repository)
+        case "commit":
+            return _of_commit(wish.name, repository)
+    return _uncommitted(repository) if has_uncommitted else _usual(repository)
+
+
+def _uncommitted(repository: ReviewedRepository) -> ReviewScope:
+    return ReviewScope(kind="uncommitted", title="uncommitted changes", old=repository.commit("HEAD"))
+
+
+def _of_commit(name: str, repository: ReviewedRepository) -> ReviewScope:
+    commit = repository.commit(name)
+    if not commit:
+        raise ConfigError(f"There is no commit {clean(name)!r} here.")
+    title = clean(repository.title_of(commit)).strip()[:_LONGEST]
+    return ReviewScope(
+        kind="commit",
+        title=f"commit {commit[:10]} ({title})" if title else f"commit {commit[:10]}",
+        name=name,
+        old=repository.parent(commit),
+        new=commit,
+    )
+
+
+def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
+    """The commits of this branch that another one lacks."""
+    base = repository.commit(name) or repository.commit(f"origin/{name}")
+    if not base:
+        raise ConfigError(f"There is no branch or commit {clean(name)!r} here.")
+    head = repository.commit("HEAD")
+    if not head:
+        raise ConfigError("There is no commit yet: review the uncommitted changes.")
+    common = repository.merge_base(base, head)
+    if not common:
+        sentence = f"HEAD and {clean(name)} have no commit in common."
+        if repository.is_shallow():
+            sentence += " This clone doesn't have the whole history: fetch more, with git fetch --unshallow."
+        raise ConfigError(sentence)
+    branch = clean(repository.branch()) or "HEAD"
+    title = f"{branch} beside {clean(name)}"
+    return ReviewScope(kind="base", title=title, name=name, old=common, new=head)
+
+
+def _usual(repository: ReviewedRepository) -> ReviewScope:
+    """This branch beside its upstream; if that has everything, beside the default branch."""
+    head = repository.commit("HEAD")
+    known = (repository.upstream(), repository.default_branch(), *_USUAL)
+    names = [name for name in dict.fromkeys(known) if repository.commit(name)]
+    if not names:
+        raise ConfigError(
+            "Nothing is uncommitted, and there is no branch to compare with. Name one with --base, or a "
+            "commit with --commit."
+        )
+    for name in names:
+        scope = _beside(name, repository)
+        if scope.old != head:
+            return scope
+    return _beside(names[0], repository)
