@@ -20,6 +20,7 @@ _WITHOUT_SCREEN = (
     "review",
     "completion",
     "serve",
+    "acp",
 )
 """Commands that show no screen here."""
 

@@ -91,6 +91,8 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.subcommands.serve import command as served
 
         return served.run(given, os.environ, Path.cwd(), sys.stdout)
+    if command == "acp":
+        return _serve_editor(given)
     if command == "trust":
         from keen_tui.settings.added.trust import ask_again
 
@@ -162,6 +164,22 @@ def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
     from keen_tui import frontend_setup
 
     run_plain(frontend_setup.live(settings, given, os.environ, problem))
+    return 0
+
+
+def _serve_editor(given: Mapping[str, Any]) -> int:
+    """Sessions for an editor, by the Agent Client Protocol."""
+    from importlib.util import find_spec
+
+    if find_spec("acp") is None:
+        raise ConfigError(
+            "keen-tui acp needs the package agent-client-protocol: install Keen with its extra acp, for "
+            "example by pipx install '.[acp]'."
+        )
+    from keen_tui.frontend_setup import EditorSessions
+    from keen_tui.frontends.acp.run import run_acp
+
+    run_acp(EditorSessions(given, os.environ))
     return 0
 
 

@@ -1,10 +1,13 @@
-"""Prepares what the screen works with: a new session, or the replay of a saved one."""
+"""Prepares what front ends for a person work with: a new session, or the replay of a saved one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.agent_service import AgentService
@@ -12,12 +15,13 @@ from keen_tui.agent.services.model_service import ModelService
 from keen_tui.agent.services.review_service import ReviewService
 from keen_tui.agent.services.task_service import TaskService
 from keen_tui.agent.until.driver import RunDriver
-from keen_tui.domain.errors import ModelMissing, StorageFailed
+from keen_tui.domain.errors import KeenError, ModelMissing, StorageFailed
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.slash import BUILT_IN
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import Additions, read_additions
+from keen_tui.settings.load import load_all
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
@@ -25,6 +29,7 @@ from keen_tui.storage.reading import read_session
 from keen_tui.subcommands.sessions import asked_for
 from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.system.work_tree_records import linked_git, project_folder
+from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
@@ -43,7 +48,9 @@ if TYPE_CHECKING:
     from keen_tui.agent.services.server_service import ServerService
     from keen_tui.agent.services.tree_service import TreeService
     from keen_tui.agent.session import Session
+    from keen_tui.domain.reports import SavedSession
     from keen_tui.domain.review import ReviewWish
+    from keen_tui.frontends.shared.editor_port import FilesOfEditor, NamedServer
     from keen_tui.storage.sessions import SessionStore
     from keen_tui.tools.review.review_diff import ReviewDiff
 
@@ -57,9 +64,85 @@ def live(
     Raises:
         KeenError: the session that was asked for can't be had.
     """
-    chooser = build_chooser(environ)
     store = build_store(environ)
-    opening = asked_for(given, store)
+    opening, folder = asked_for(given, store), Path.cwd()
+    additions = additions_here(settings, environ, folder)
+    said = (problem, broad_folder(folder), *given.get("entered", ()))
+    return _set_up(settings, given, environ, folder, store, additions, said=said, opening=opening)
+
+
+class EditorSessions:
+    """What an editor works with: a session for each folder that it names, and those that are saved. `given`
+    are the flags of the command line, which all sessions have."""
+
+    def __init__(self, given: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+        self._given = given
+        self._environ = environ
+
+    def missing(self) -> str:
+        """Why no model can be used, as a sentence; "" if one can. Blocks."""
+        try:
+            settings, _ = load_all(self._given, self._environ, None, check_rules)
+            build_chooser(self._environ).choice(settings)
+        except KeenError as missing:
+            return str(missing)
+        return ""
+
+    def begin(
+        self, folder: Path, servers: Sequence[NamedServer], files: FilesOfEditor | None
+    ) -> FrontEndSetup:
+        """A session in that folder, with the editor's servers and files. Raises KeenError."""
+        settings, problem = load_all(self._given, self._environ, folder, check_rules)
+        additions = additions_here(settings, self._environ, folder)
+        if servers:
+            additions = _with_servers(additions, servers)
+        said = (problem, broad_folder(folder))
+        store = build_store(self._environ)
+        return _set_up(settings, self._given, self._environ, folder, store, additions, said=said, files=files)
+
+    async def sessions(self, folder: Path | None) -> tuple[SavedSession, ...]:
+        """The saved sessions of that folder, None for all, newest first. Raises KeenError."""
+        return await asyncio.to_thread(build_store(self._environ).list, folder)
+
+
+def _with_servers(additions: Additions, named: Sequence[NamedServer]) -> Additions:
+    """With the servers that an editor names. Where one of that name is configured, that one is used."""
+    from keen_tui.settings.added.mcp_entries import (  # noqa: PLC0415 - not without a server
+        SHARED_FIELDS,
+        WrongEntry,
+        server_of,
+        usable_name,
+    )
+
+    used, problems = list(additions.servers), list(additions.problems)
+    for each in named:
+        name = usable_name(each.name)
+        if name in {server.name for server in used}:
+            problems.append(f"The editor's MCP server {name} isn't used: you have one of that name.")
+            continue
+        try:
+            if not name:
+                raise WrongEntry("", "needs a name with letters or digits")
+            used.append(server_of(name, each.entry, SHARED_FIELDS))
+        except WrongEntry as wrong:
+            problems.append(f"The editor's MCP server {clean(each.name)} isn't used: {wrong.sentence}.")
+    return replace(additions, servers=tuple(used), problems=tuple(problems))
+
+
+def _set_up(
+    settings: Settings,
+    given: Mapping[str, Any],
+    environ: Mapping[str, str],
+    folder: Path,
+    store: SessionStore,
+    additions: Additions,
+    *,
+    said: Sequence[str],
+    opening: SavedSession | None = None,
+    files: FilesOfEditor | None = None,
+) -> FrontEndSetup:
+    """A session in `folder`, and everything around it. `said` are sentences to tell at the start."""
+    chooser = build_chooser(environ)
     try:
         choice = chooser.choice(settings)
         provider = build_provider(
@@ -68,10 +151,9 @@ def live(
         model = choice.model
     except ModelMissing as missing:
         choice, provider, model = None, NotConfigured(str(missing)), None
-    additions = additions_here(settings, environ)
     session, history, changes = build_saved_session(
         settings,
-        Path.cwd(),
+        folder,
         provider,
         model,
         store,
@@ -79,9 +161,9 @@ def live(
         attended=True,
         additions=additions,
         chooser=chooser,
+        editor=files,
     )
     here = history.neighbours.enter() if history.neighbours else ()
-    said = (problem, broad_folder(Path.cwd()), *given.get("entered", ()), *here, *additions.problems)
     return FrontEndSetup(
         session=session,
         controls=session,
@@ -97,12 +179,12 @@ def live(
         prompts=build_prompt_history(session.workspace, environ),
         opening=opening,
         offers=Offers(data_folder(environ) / "offers.json"),
-        problems=tuple(filter(None, said)),
+        problems=tuple(filter(None, (*said, *here, *additions.problems))),
         commands=additions.commands,
         skills=additions.skills,
         agents=additions.agents,
         agent_problems=additions.agent_problems,
-        settings=SettingsService(given, environ, Path.cwd(), check_rules),
+        settings=SettingsService(given, environ, folder, check_rules),
         tree=_tree_service(session.workspace, environ),
     )
 
@@ -145,11 +227,11 @@ def _server_service(session: Session, environ: Mapping[str, str]) -> ServerServi
     return ServerService(servers, home_folder(environ))
 
 
-def additions_here(settings: Settings, environ: Mapping[str, str]) -> Additions:
-    """What the user and a trusted project add, for the current folder; in a work tree of Keen's, what its
-    project adds."""
+def additions_here(settings: Settings, environ: Mapping[str, str], folder: Path | None = None) -> Additions:
+    """What the user and a trusted project add, for a folder (None: the current one); in a work tree of
+    Keen's, what its project adds."""
     return read_additions(
-        project_folder(Path.cwd(), environ),
+        project_folder(folder or Path.cwd(), environ),
         environ,
         check_rules,
         BUILT_IN,

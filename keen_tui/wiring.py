@@ -57,6 +57,7 @@ from keen_tui.tools.work_tree.watch import SCRATCH
 if TYPE_CHECKING:
     from keen_tui.agent.review.review import Review
     from keen_tui.agent.subagents.own_tree import OwnTree
+    from keen_tui.tools.files.contents import EditorFiles
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.review.review_diff import ReviewDiff
 
@@ -81,11 +82,13 @@ def build_session(
     key_variables: Callable[[], Iterable[str]] = tuple,
     additions: Additions = NO_ADDITIONS,
     chooser: Chooser | None = None,
+    editor: EditorFiles | None = None,
 ) -> Session:
     """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
     what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
     reads AGENTS.md, `key_variables` names variables that hold API keys, `additions` are what the user and a
-    trusted project add. `chooser` finds the models of sub-agents that name one; None: none can."""
+    trusted project add. `chooser` finds the models of sub-agents that name one; None: none can. `editor` has
+    the files as the person sees them; None: the disk has."""
     project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
 
     def sandbox_in(folder: Path) -> SandboxFinder:
@@ -104,6 +107,7 @@ def build_session(
         kept_back=data_folder(os.environ) / QUARANTINE,
         skills=additions.skills,
         linked=linked_git(workspace, os.environ),
+        editor=editor,
     )
     watching = partial(
         toolbox, scratch=data_folder(os.environ) / SCRATCH, watches_commands=settings.memory_watch_commands
@@ -134,6 +138,7 @@ def build_session(
                 backup=backup and backup.apart(),
                 sandbox=sandbox_in(tree.path),
                 linked=linked_git(tree.path, os.environ),
+                editor=None,
             )
             files = instruction_files and replace(instruction_files, workspace=tree.path)
             make = partial(built, workspace=tree.path, instruction_files=files)
@@ -284,9 +289,11 @@ def build_saved_session(
     attended: bool,
     additions: Additions = NO_ADDITIONS,
     chooser: Chooser | None = None,
+    editor: EditorFiles | None = None,
 ) -> tuple[Session, SessionManager, ChangeService]:
     """A session that is saved, the manager that saves it and puts others in its place, and its changes.
-    `additions` are what the user and a trusted project add, `chooser` finds the models of sub-agents.
+    `additions` are what the user and a trusted project add, `chooser` finds the models of sub-agents,
+    `editor` has the files as the person sees them.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -311,6 +318,7 @@ def build_saved_session(
         key_variables=lambda: key_variables(settings, environ),
         additions=additions,
         chooser=chooser,
+        editor=editor,
     )
     manager = SessionManager(
         session,

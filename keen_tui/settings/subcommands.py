@@ -71,6 +71,11 @@ SUBCOMMANDS: Final = (
         takes="add, list, remove, login or logout",
     ),
     Subcommand(
+        "acp",
+        (("", "work in an editor that speaks ACP, such as Zed"),),
+        has_settings=True,
+    ),
+    Subcommand(
         "serve",
         (("[--port 8000]", "the screen in a browser on this machine"),),
         has_settings=True,

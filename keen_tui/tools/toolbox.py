@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.settings.added.skills import Skill
     from keen_tui.system.work_tree_records import LinkedGit
+    from keen_tui.tools.files.contents import EditorFiles
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
     from keen_tui.tools.skills import SkillShelf
@@ -223,6 +224,7 @@ def build_toolbox(
     auth: AuthFactory | None = None,
     linked: LinkedGit | None = None,
     agents: Sequence[AgentDefinition] = (),
+    editor: EditorFiles | None = None,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -243,6 +245,7 @@ def build_toolbox(
         auth: signs requests to servers.
         linked: the repository of a workspace that is a work tree of Keen's.
         agents: the sub-agents that can be called.
+        editor: has the files as the person sees them; None: the disk has.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     tasks = BackgroundTasks()
@@ -251,7 +254,7 @@ def build_toolbox(
     def keys() -> frozenset[str]:
         return api_keys(os.environ, named())
 
-    workspace = Workspace(root, backup, rules, [skill.folder for skill in skills], linked)
+    workspace = Workspace(root, backup, rules, [skill.folder for skill in skills], linked, editor)
     shelf, skill_tools = _with_skills(workspace, skills)
     quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)

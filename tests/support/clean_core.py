@@ -23,6 +23,7 @@ HEAVY = (
     "anthropic",
     "pydantic",
     "httpx2",
+    "acp",
     "mcp",
     "mcp_types",
     "yaml",

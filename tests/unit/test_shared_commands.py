@@ -13,7 +13,6 @@ from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.review import ReviewWish
 from keen_tui.frontends.line.asking import question_of as line_question_of
-from keen_tui.frontends.line.server_pages import servers_in_lines
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.commands.changes import DIFF, UNDO
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
@@ -31,6 +30,7 @@ from keen_tui.frontends.shared.commands.sessions import (
 )
 from keen_tui.frontends.shared.commands.settings import SETTINGS, apply_setting
 from keen_tui.frontends.shared.commands.turns import DISCARD, LEAVE, STEER
+from keen_tui.frontends.shared.lines.page_lines import servers_lines
 from keen_tui.frontends.shared.pages import (
     ChangesPage,
     ContextPage,
@@ -447,13 +447,13 @@ async def test_mcp_shows_servers_and_restarts_and_stops_them(tmp_path: Path) -> 
 
 def test_servers_are_told_in_lines(tmp_path: Path) -> None:
     at = At(tmp_path)
-    lines = list(servers_in_lines(McpPage(at.servers, "")))
+    lines = list(servers_lines(McpPage(at.servers, "")))
     assert lines[1:] == [
         "github: ready, 1 of 2 tools.",
         "files: failed: the program npx isn't there.",
         "docs: needs a sign-in: the sign-in has ended.",
     ]
-    whole = list(servers_in_lines(McpPage(at.servers, "github")))
+    whole = list(servers_lines(McpPage(at.servers, "github")))
     assert whole[:3] == ["github: ready, 1 of 2 tools.", "npx github-server.", "configured by the project."]
     assert "Tool mcp__github__delete_repo, not used: Deletes all." in whole
     assert whole[-2:] == ["started", "info: logged in"]

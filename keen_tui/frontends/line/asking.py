@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
 
 from msgspec.structs import replace
 
-from keen_tui.domain.choices import Mode
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.events import ApprovalRequested, QuestionAsked
-from keen_tui.frontends.line.displays import display_lines
 from keen_tui.frontends.line.questions import LineQuestion
 from keen_tui.frontends.line.streaming import read_out
-from keen_tui.frontends.shared.changes import not_covered
+from keen_tui.frontends.shared.lines.displays import display_lines
+from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
 from keen_tui.frontends.shared.questions import (
     Choice,
     CommandQuestion,
@@ -26,7 +24,7 @@ from keen_tui.frontends.shared.questions import (
     is_risky,
 )
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import MODES, asker_and, tool_label
+from keen_tui.text.labels import asker_and, tool_label
 
 STAY = Choice(id="stay", label="stay")
 _DECLINE = Choice(id="decline", label="decline to answer")
@@ -78,7 +76,7 @@ def question_of(asked: CommandQuestion) -> LineQuestion:
             choices = tuple(_named_policy(each, is_used=each.id == asked.policy) for each in asked.choices)
             return LineQuestion(lines=(title,), choices=(*choices, STAY))
         case UndoQuestion():
-            return LineQuestion(lines=(title, *_undo_lines(asked)), choices=asked.choices)
+            return LineQuestion(lines=(title, *undo_lines(asked)), choices=asked.choices)
         case _:
             return LineQuestion(lines=(title, *asked.body), choices=asked.choices)
 
@@ -87,20 +85,6 @@ def _named_policy(choice: Choice, *, is_used: bool) -> Choice:
     return replace(choice, label=f"{choice.label} (in use)") if is_used else choice
 
 
-def _undo_lines(asked: UndoQuestion) -> Iterator[str]:
-    for file in asked.files:
-        notes = [file.note] if file.note else []
-        notes += ["it was changed since"] if file.changed_since else []
-        notes += ["it can't be restored"] if file.unkept else []
-        yield ", ".join((f"File {file.path}: {file.added} added, {file.removed} removed", *notes)) + "."
-    if words := not_covered(asked.changes.unwatched):
-        yield f"{words.capitalize()}."
-
-
 def _permissions_question(asked: PermissionsQuestion) -> LineQuestion:
     """What runs without asking here, and whether to change the mode or make a command ask again."""
-    modes = (Choice(id=mode, label=f"mode {mode}", consequence=MODES[mode]) for mode in get_args(Mode))
-    back = (replace(each, label=f"{each.label} {each.consequence}", consequence="") for each in asked.choices)
-    groups = (f"{title.capitalize()}: {text}." for title, texts in asked.groups for text in texts)
-    lines = (f"{asked.title}.", *asked.body, *groups)
-    return LineQuestion(lines=lines, choices=(*modes, *back, STAY))
+    return LineQuestion(lines=permission_lines(asked), choices=(*permission_choices(asked), STAY))

@@ -28,12 +28,12 @@ from keen_tui.frontends.line.opening import Openings
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineQuestion, OpenQuestions
 from keen_tui.frontends.line.session_pages import shown_title
-from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands.memory import resumed
 from keen_tui.frontends.shared.commands.sessions import open_session
 from keen_tui.frontends.shared.commands.turns import LEAVE, offers_disk
+from keen_tui.frontends.shared.lines.session_stats import SessionStats
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import SCOPES
 from keen_tui.frontends.shared.run_status import left_over

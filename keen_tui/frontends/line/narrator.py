@@ -64,7 +64,8 @@ from keen_tui.domain.events import (
     WebSearched,
 )
 from keen_tui.frontends.line.printer import LinePrinter
-from keen_tui.frontends.line.sentences import (
+from keen_tui.frontends.line.streaming import LineStream, Reading
+from keen_tui.frontends.shared.lines.sentences import (
     abandoned,
     compaction_words,
     own_command_ends,
@@ -75,7 +76,6 @@ from keen_tui.frontends.line.sentences import (
     turn_begins,
     turn_ends,
 )
-from keen_tui.frontends.line.streaming import LineStream, Reading
 from keen_tui.text.labels import MODES, contact_line, resource_line, search_line, skill_line
 from keen_tui.text.run_words import limits_words, report_lines, run_asked, run_begins, run_waits
 from keen_tui.text.units import counted

@@ -50,7 +50,7 @@ function _shtab_keen_tui_using
   test "$_shtab_keen_tui_cmdpath" = "$argv"
 end
 
-set -g _shtab_keen_tui_commands sessions usage review eval export replay settings trust worktrees mcp 'mcp add' 'mcp list' 'mcp remove' 'mcp login' 'mcp logout' serve completion
+set -g _shtab_keen_tui_commands sessions usage review eval export replay settings trust worktrees mcp 'mcp add' 'mcp list' 'mcp remove' 'mcp login' 'mcp logout' acp serve completion
 set -g _shtab_keen_tui_opts_with_value --address --allow-net --allow-web --api --api-key-env --base --base-url --clients --commit --cwd --days --effort --env --fail-on --format --header --idle-minutes --max-cost --max-hours --max-steps --max-turns --memory --mode --model --out --output --pace --policies --port --prompt --provider --repeat --resume --speed --theme --transport --until --url --worktree -H -e -o -p -r -t
 
 complete -c keen-tui -e
@@ -171,6 +171,22 @@ complete -c keen-tui -n '_shtab_keen_tui_using mcp; and test $_shtab_keen_tui_np
 complete -c keen-tui -n '_shtab_keen_tui_using mcp; and test $_shtab_keen_tui_npos -eq 0' -a remove -d 'remove a server, and forget its sign-in'
 complete -c keen-tui -n '_shtab_keen_tui_using mcp; and test $_shtab_keen_tui_npos -eq 0' -a login -d 'sign in to a server, in your browser'
 complete -c keen-tui -n '_shtab_keen_tui_using mcp; and test $_shtab_keen_tui_npos -eq 0' -a logout -d 'forget the sign-in'
+complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a acp -d 'work in an editor that speaks ACP, such as Zed'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l provider -xka "(keen-tui completion providers 2>/dev/null)" -d 'the provider: openai, anthropic, google, deepseek, openrouter, ollama and others'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l model -xka "(keen-tui completion models 2>/dev/null)" -d 'the model'"'"'s name, as the server knows it'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l effort -xka "(keen-tui completion efforts 2>/dev/null)" -d 'the reasoning effort, if the model has levels'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l base-url -x -d 'the server, if it isn'"'"'t the provider'"'"'s own'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l api -xka "openai-chat openai-responses anthropic" -d 'openai-chat, openai-responses or anthropic (default: what the provider speaks)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l api-key-env -x -d 'the variable that holds the key (default: the provider'"'"'s)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l mode -xka "ask auto-edit plan auto" -d 'what runs without asking: ask (default; reading only), auto-edit (edits too), plan (read-only), auto (everything but new web hosts)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l no-sandbox -d 'run commands without the sandbox; auto needs this where there is none'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l allow-net -x -d 'let sandboxed commands reach this host: example.org, *.example.org, example.org:8443 (can be repeated)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l allow-web -x -d 'let the model read pages of this host, or of * for all (can be repeated)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l web-search -l no-web-search -d 'let the model use its provider'"'"'s web search (Anthropic, OpenAI Responses)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l max-steps -x -d 'model calls per turn (default: 100)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l plain -l no-plain -d 'a conversation line by line, for screen readers and terminals that can only print'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l theme -xka "(keen-tui completion themes 2>/dev/null)" -d 'keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: what the terminal can show)'
+complete -c keen-tui -n '_shtab_keen_tui_using acp' -l memory -xka "summary in-band full-trace" -d 'what later turns remember of a finished turn: summary (default), in-band or full-trace'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a serve -d 'the screen in a browser on this machine'
 complete -c keen-tui -n '_shtab_keen_tui_using serve' -l provider -xka "(keen-tui completion providers 2>/dev/null)" -d 'the provider: openai, anthropic, google, deepseek, openrouter, ollama and others'
 complete -c keen-tui -n '_shtab_keen_tui_using serve' -l model -xka "(keen-tui completion models 2>/dev/null)" -d 'the model'"'"'s name, as the server knows it'

@@ -10,6 +10,7 @@
 
 _shtab_keen_tui_commands() {
   local _commands=(
+    acp:'work in an editor that speaks ACP, such as Zed'
     completion:'print the completion for bash, zsh or fish'
     eval:'try memory policies on tasks, as a table'
     export:'write a session to a file'
@@ -71,6 +72,27 @@ _shtab_keen_tui_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_defaults_added=0
+
+_shtab_keen_tui_acp_options=(
+  "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
+  "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
+  "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
+  "--base-url[the server, if it isn\'t the provider\'s own]:URL:"
+  "--api[openai-chat, openai-responses or anthropic (default\: what the provider speaks)]:API:(openai-chat openai-responses anthropic)"
+  "--api-key-env[the variable that holds the key (default\: the provider\'s)]:VARIABLE:"
+  "--mode[what runs without asking\: ask (default\; reading only), auto-edit (edits too), plan (read-only), auto (everything but new web hosts)]:MODE:(ask auto-edit plan auto)"
+  "--no-sandbox[run commands without the sandbox\; auto needs this where there is none]"
+  "*--allow-net[let sandboxed commands reach this host\: example.org, \*.example.org, example.org\:8443 (can be repeated)]:HOST:"
+  "*--allow-web[let the model read pages of this host, or of \* for all (can be repeated)]:HOST:"
+  {--web-search,--no-web-search}"[let the model use its provider\'s web search (Anthropic, OpenAI Responses)]"
+  "--max-steps[model calls per turn (default\: 100)]:N:"
+  {--plain,--no-plain}"[a conversation line by line, for screen readers and terminals that can only print]"
+  "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
+  "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_keen_tui_acp_defaults_added=0
 
 _shtab_keen_tui_completion_options=(
   ":bash, zsh or fish:(bash zsh fish)"
@@ -291,6 +313,7 @@ _shtab_keen_tui() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_keen_tui-$line[1]:"
       case $line[1] in
+        acp) _arguments -C -s $_shtab_keen_tui_acp_options ;;
         completion) _arguments -C -s $_shtab_keen_tui_completion_options ;;
         eval) _arguments -C -s $_shtab_keen_tui_eval_options ;;
         export) _arguments -C -s $_shtab_keen_tui_export_options ;;

@@ -10,9 +10,10 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.files.contents import current_content
 from keen_tui.tools.files.edits import replace_text
 from keen_tui.tools.files.file_change import prepared_change, require_known
-from keen_tui.tools.files.reading import decode, encode, read_if_there
+from keen_tui.tools.files.reading import decode, encode
 from keen_tui.tools.files.workspace import Workspace
 
 
@@ -51,8 +52,7 @@ class EditFile:
         given = checked(self.spec, arguments)
         place = self._workspace.place(given["path"])
 
-        def edited() -> tuple[bytes, bytes]:
-            before = read_if_there(place)
+        def edited(before: bytes | None) -> tuple[bytes, bytes]:
             if before is None:
                 self._workspace.known.note(place.path, None)
                 raise ToolFailure(f"{place.name} does not exist. To create it use write_file.")
@@ -62,5 +62,5 @@ class EditFile:
             changed = replace_text(text, given["old_text"], given["new_text"], everywhere=everywhere)
             return before, encode(changed, bom=has_bom)
 
-        before, after = await asyncio.to_thread(edited)
+        before, after = await asyncio.to_thread(edited, await current_content(self._workspace, place))
         return await prepared_change(self._workspace, place, before, after)

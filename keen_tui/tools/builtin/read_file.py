@@ -12,7 +12,8 @@ from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.text.lines import cut, line_count, lines_of, pieces
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import OutputSink, PreparedCall
-from keen_tui.tools.files.reading import BOM, read_if_there
+from keen_tui.tools.files.contents import current_content
+from keen_tui.tools.files.reading import BOM
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
 
 MOST_LINES = 2_000
@@ -55,15 +56,14 @@ class ReadFile:
             raise ToolFailure("read_file: offset and limit count from 1.")
         place = self._workspace.place(given["path"])
 
-        def part() -> ToolResult:
-            content = read_if_there(place)
+        def part(content: bytes | None) -> ToolResult:
             self._workspace.known.note(place.path, content)
             if content is None:
                 raise ToolFailure(f"{place.name} does not exist. Look for it with glob_files.")
             return _part(place, content, offset, min(limit, MOST_LINES))
 
         async def run(_: OutputSink) -> ToolResult:
-            return await asyncio.to_thread(part)
+            return await asyncio.to_thread(part, await current_content(self._workspace, place))
 
         return PreparedCall(
             access=self._workspace.reading(place),

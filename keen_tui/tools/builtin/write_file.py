@@ -11,9 +11,10 @@ from keen_tui.domain.messages import ToolSpec
 from keen_tui.text.redaction import MASK, would_lose_key
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.files.contents import current_content
 from keen_tui.tools.files.edits import in_style_of
 from keen_tui.tools.files.file_change import prepared_change, require_known
-from keen_tui.tools.files.reading import decode, encode, read_if_there
+from keen_tui.tools.files.reading import decode, encode
 from keen_tui.tools.files.workspace import Workspace
 
 
@@ -50,8 +51,7 @@ class WriteFile:
         given = checked(self.spec, arguments)
         place = self._workspace.place(given["path"])
 
-        def written() -> tuple[bytes | None, bytes]:
-            before = read_if_there(place)
+        def written(before: bytes | None) -> tuple[bytes | None, bytes]:
             require_known(self._workspace, place, before)
             if before is None:
                 return None, encode(given["content"], bom=False)
@@ -64,5 +64,5 @@ class WriteFile:
                 )
             return before, encode(content, bom=has_bom and not content.startswith("\ufeff"))
 
-        before, after = await asyncio.to_thread(written)
+        before, after = await asyncio.to_thread(written, await current_content(self._workspace, place))
         return await prepared_change(self._workspace, place, before, after)

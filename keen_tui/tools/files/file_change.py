@@ -10,8 +10,8 @@ from keen_tui.domain.messages import FileChanged, ToolResult
 from keen_tui.system.executables import own_code
 from keen_tui.text.diff import diff_display
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.files.contents import change_content
 from keen_tui.tools.files.known_files import digest
-from keen_tui.tools.files.replacing import replace_file
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
 
 
@@ -27,7 +27,7 @@ async def prepared_change(
         async with workspace.known.changing(place.path):
             if before == after:
                 return ToolResult(text=f"{place.name} already has that content.", summary="unchanged")
-            await replace_file(place, before, after, workspace.backup)
+            await change_content(workspace, place, before, after)
             workspace.known.note_digest(place.path, fingerprint)
         return _result(place, diff, created=before is None)
 

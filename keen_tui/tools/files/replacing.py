@@ -50,7 +50,7 @@ async def _finished(work: Callable[[], Result]) -> Result:
 
 def _replace(place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup | None) -> None:
     if backup is not None:
-        _keep(place, before, after, backup)
+        keep_before_change(place, before, after, backup)
     try:
         _put(place, before, after)
     except ToolFailure as failure:
@@ -59,10 +59,10 @@ def _replace(place: ResolvedPath, before: bytes | None, after: bytes, backup: Ba
         raise
 
 
-def _keep(place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup) -> None:
-    """Tell the backup. No error here may stop the change."""
+def keep_before_change(place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup) -> None:
+    """Tell the backup. No error here may stop the change. Blocks."""
     try:
-        mode = None if before is None else stat.S_IMODE(place.path.lstat().st_mode)
+        mode = None if before is None or not place.path.exists() else stat.S_IMODE(place.path.lstat().st_mode)
         backup.keep(place.path, place.name, before, after, mode)
     except Exception:
         log.exception("a file could not be kept before it was changed")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,6 +16,9 @@ from keen_tui.tools.base import Access, Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.sensitive import holds_secrets
+
+if TYPE_CHECKING:
+    from keen_tui.tools.files.contents import EditorFiles
 
 _LONGEST_PATH = 4_096
 """Bytes from which on no program can open a path."""
@@ -42,7 +46,8 @@ class Workspace:
 
     `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
     `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `linked` is its
-    repository if it is a work tree of Keen's.
+    repository if it is a work tree of Keen's. `editor` has the files as the person sees them; None: the disk
+    has.
     """
 
     def __init__(
@@ -52,7 +57,9 @@ class Workspace:
         rules: Rules = NO_RULES,
         skills: Sequence[Path] = (),
         linked: LinkedGit | None = None,
+        editor: EditorFiles | None = None,
     ) -> None:
+        self.editor = editor
         self.linked = linked
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from keen_tui.domain.messages import IMAGE_SUFFIXES
+from keen_tui.frontends.shared.mentions import mention
 
 _LONGEST: Final = 2_000
 
@@ -27,16 +28,6 @@ def dropped_image(text: str, workspace: Path) -> str | None:
         return mention(path, workspace) if path and path.is_file() else None
     except (OSError, ValueError, RuntimeError):  # too long, out of reach, no address, a home that nobody has
         return None
-
-
-def mention(path: Path, workspace: Path) -> str:
-    """The path behind an @, as short as it can be said from the workspace."""
-    name = str(path)
-    if path.is_relative_to(workspace):
-        name = str(path.relative_to(workspace))
-    elif path.is_relative_to(Path.home()):
-        name = f"~/{path.relative_to(Path.home())}"
-    return f'@"{name}"' if any(character.isspace() for character in name) else f"@{name}"
 
 
 def _path_in(text: str) -> Path | None:

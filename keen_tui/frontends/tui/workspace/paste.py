@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from keen_tui.domain.errors import KeenError
+from keen_tui.frontends.shared.mentions import mention
 from keen_tui.frontends.tui.terminal.clipboard import clipboard_here
-from keen_tui.frontends.tui.terminal.dropped_files import mention
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 _NO_IMAGE = "There is no image on the clipboard. To attach a file, write its path: @shot.png"

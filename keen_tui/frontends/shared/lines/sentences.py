@@ -25,7 +25,7 @@ from keen_tui.domain.events import (
     TurnStarted,
 )
 from keen_tui.domain.messages import ToolResult, TurnMemory, UnknownCall
-from keen_tui.frontends.line.displays import diff_counts, display_lines
+from keen_tui.frontends.shared.lines.displays import diff_counts, display_lines
 from keen_tui.memory.folding import folded_files
 from keen_tui.text.labels import (
     DETAILED,
@@ -43,7 +43,6 @@ from keen_tui.text.units import counted, duration, size
 _LAST_LINES: Final = 10
 _LONG_WAIT: Final = 3.0
 """Seconds of a wait from which on it is said how to end it."""
-_HURRY: Final = " /retry tries now, Ctrl+C stops."
 """Lines at the end of its output that are told of a command that failed."""
 _RULED: Final = re.compile(r"([=_*#~+-])\1{3,}")
 """Lines drawn with signs, which would be read one by one."""
@@ -115,10 +114,11 @@ def _end_of(output: str) -> Iterator[str]:
     yield "End of output."
 
 
-def tries_again(event: RetryScheduled) -> str:
+def tries_again(event: RetryScheduled, *, hurry: str = "/retry tries now, Ctrl+C stops.") -> str:
+    """That the step is tried again, and when; after a long wait also how to end it, which `hurry` says."""
     attempt = f"attempt {event.attempt} of {event.max_attempts}"
     again = f"Trying again in {duration(event.delay)}, {attempt}."
-    return f"{event.detail} {again}{_HURRY if event.delay >= _LONG_WAIT else ''}"
+    return f"{event.detail} {again}{f' {hurry}' if event.delay >= _LONG_WAIT else ''}"
 
 
 def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:

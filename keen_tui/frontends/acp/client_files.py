@@ -1,0 +1,73 @@
+"""The files of a session, read and written through its editor."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, Protocol
+
+from acp.exceptions import RequestError
+from acp.schema import ReadTextFileResponse, WriteTextFileResponse
+from pydantic import ValidationError
+
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.text.sanitize import clean
+
+log = logging.getLogger(__name__)
+
+
+class FilesConnection(Protocol):
+    """The connection, as far as files need it."""
+
+    async def read_text_file(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **kwargs: Any
+    ) -> ReadTextFileResponse: ...
+
+    async def write_text_file(
+        self, session_id: str, path: str, content: str, **kwargs: Any
+    ) -> WriteTextFileResponse | None: ...
+
+
+class ClientFiles:
+    """Asks the editor. `session_id` is set once the session has one.
+
+    Args:
+        folder: that of the session, as the editor names it.
+        reads, writes: what the editor offers. What it doesn't is done on the disk.
+    """
+
+    def __init__(self, connection: FilesConnection, folder: Path, *, reads: bool, writes: bool) -> None:
+        self.session_id = ""
+        self.writes = writes
+        self._connection = connection
+        self._reads = reads
+        self._folder = folder
+        self._real_folder = folder.resolve()
+
+    async def read(self, path: Path) -> str | None:
+        """The text of a file as the editor has it; None if it doesn't give it."""
+        if not self._reads:
+            return None
+        try:
+            answer = await self._connection.read_text_file(self.session_id, self._named(path))
+        except (RequestError, ConnectionError, ValidationError) as failure:
+            log.info("the editor doesn't give a file: %s", failure)
+            return None
+        return answer.content
+
+    async def write(self, path: Path, text: str) -> None:
+        """Replace the text of a file. Raises ToolFailure: the editor couldn't."""
+        try:
+            await self._connection.write_text_file(self.session_id, self._named(path), text)
+        except RequestError as refused:
+            why = clean(str(refused))
+            raise ToolFailure(f"The editor couldn't write {path}: {why}. Read the file again.") from refused
+        except (ConnectionError, ValidationError) as failure:
+            raise ToolFailure(
+                f"The editor didn't confirm that it wrote {path}. Read the file again."
+            ) from failure
+
+    def _named(self, path: Path) -> str:
+        """A path with its symlinks resolved, as the editor would name it."""
+        inside = path.is_relative_to(self._real_folder)
+        return str(self._folder / path.relative_to(self._real_folder) if inside else path)

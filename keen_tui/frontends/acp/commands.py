@@ -1,0 +1,241 @@
+"""Slash commands in an editor: which there are, and the front end as they see it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+from acp.schema import (
+    AvailableCommand,
+    AvailableCommandInput,
+    AvailableCommandsUpdate,
+    UnstructuredCommandInput,
+)
+
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.acp.asking import EditorAnswer
+from keen_tui.frontends.acp.pages import page_text
+from keen_tui.frontends.shared.commands import (
+    agents,
+    changes,
+    memory,
+    permissions,
+    servers,
+    skills,
+    tasks,
+    turns,
+    until,
+)
+from keen_tui.frontends.shared.commands.command import Command, CommandContext
+from keen_tui.frontends.shared.commands.models import COMMANDS as OF_MODELS
+from keen_tui.frontends.shared.commands.pages import HELP, USAGE
+from keen_tui.frontends.shared.commands.sessions import EXPORT, RENAME
+from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
+from keen_tui.frontends.shared.lines.session_stats import SessionStats
+from keen_tui.frontends.shared.pages import HelpPage, Page, SignInPage
+from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.shared.questions import (
+    Choice,
+    CommandQuestion,
+    MemoryQuestion,
+    PermissionsQuestion,
+    UndoQuestion,
+)
+from keen_tui.frontends.shared.server_words import page_words
+from keen_tui.frontends.shared.slash import Called, Offered, PromptCall, SlashCommands
+from keen_tui.text.sanitize import clean
+
+_Answer = TypeVar("_Answer")
+
+_CHECK: Final = next(command for command in OF_MODELS if "check" in command.slash)
+
+COMMANDS: Final[tuple[Command, ...]] = (
+    *turns.COMMANDS,
+    turns.STEER,
+    *until.COMMANDS,
+    *memory.COMMANDS,
+    *permissions.COMMANDS,
+    *changes.COMMANDS,
+    RENAME,
+    EXPORT,
+    USAGE,
+    *skills.COMMANDS,
+    *agents.COMMANDS,
+    *servers.COMMANDS,
+    *tasks.COMMANDS,
+    _CHECK,
+    HELP,
+)
+"""The commands that make sense in an editor. It has its own ways to begin, open and fork sessions, and to
+choose a mode and a model."""
+
+_NAMES: Final = frozenset(name for command in COMMANDS for name in command.slash)
+
+
+class EditorVoice(Protocol):
+    """Says sentences in the session, and asks."""
+
+    async def say(self, text: str) -> None:
+        """Say it after everything that has happened so far."""
+
+    async def ask(
+        self, title: str, body: tuple[str, ...], choices: tuple[Choice, ...]
+    ) -> EditorAnswer | None:
+        """The answer; None for none."""
+
+
+class EditorUi:
+    """The editor, as commands see it. What they say is told by `flush`."""
+
+    draft = ""
+    """Always empty: nobody knows what is being written."""
+
+    def __init__(
+        self, setup: FrontEndSetup, voice: EditorVoice, stats: SessionStats, slash: SlashCommands
+    ) -> None:
+        self.context = CommandContext(self, setup)
+        self._voice = voice
+        self._stats = stats
+        self._slash = slash
+        self._said: list[str] = []
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """The numbers of the turns of the session."""
+        return tuple(self._stats.turns)
+
+    @property
+    def title(self) -> str:
+        """The title of the session, "" while it has none."""
+        return self._stats.title
+
+    def say(self, text: str) -> None:
+        """Say a sentence."""
+        self._said.append(text)
+
+    def narrate(self, text: str) -> None:
+        """Say it, too: an editor shows nothing by itself."""
+        self._said.append(text)
+
+    def confirm(self, text: str) -> None:
+        """Say it, too: the editor isn't told of the event."""
+        self._said.append(text)
+
+    def tell_written(self, file: Path) -> None:
+        """Say that a file was written."""
+        self._said.append(f"Exported to {file}.")
+
+    def write(self, text: str) -> None:
+        """Does nothing: the field for messages belongs to the editor."""
+
+    def apply_setting(self, name: str, value: Any) -> None:
+        """Does nothing: settings aren't changed here."""
+
+    async def ask(self, question: CommandQuestion) -> str:
+        """The id of the answer, "" for none."""
+        await self.flush()
+        answer = await self._voice.ask(
+            question.title, tuple(_lines_of(question)), tuple(_choices_of(question))
+        )
+        return answer.id if answer else ""
+
+    async def show(self, page: Page) -> None:
+        """Say the page. Raises SessionRefused: it needs a terminal."""
+        match page:
+            case HelpPage():
+                self.say("\n".join(f"- {line}" for line in _help(self._slash)))
+            case SignInPage(sign_in):
+                self.say(f"{page_words(sign_in)}\n\n{clean(sign_in.url)}")
+                await self.flush()
+                try:
+                    self.say(await sign_in.ended())
+                finally:
+                    sign_in.cancel()
+            case _:
+                self.say(page_text(page, self._stats))
+
+    async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
+        """Wait for the server's answer."""
+        await self.flush()
+        return await answer
+
+    async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Raises SessionRefused: editors replace sessions in their own way."""
+        raise SessionRefused("Begin or open sessions in the editor.")
+
+    def leave(self) -> None:
+        """Does nothing: the program ends with its editor."""
+
+    async def flush(self) -> None:
+        """Tell what was said so far."""
+        said, self._said = self._said, []
+        if text := "\n\n".join(filter(None, said)):
+            await self._voice.say(text)
+
+
+async def run_command(ui: EditorUi, slash: SlashCommands, called: Called) -> str:
+    """Run a command. Returns the message to send for it, "" for none. Raises KeenError with a sentence."""
+    if called.message is not None:
+        return called.message
+    if refusal := slash.refusal(called):
+        raise SessionRefused(refusal)
+    if isinstance(called.what, PromptCall):
+        return await called.what.text()
+    if not isinstance(called.what, Command) or called.what not in COMMANDS:
+        raise SessionRefused(f"/{called.name} isn't for editors: start keen-tui in a terminal for it.")
+    try:
+        await called.what.does(ui.context, called.words)
+    finally:
+        await ui.flush()
+    return ""
+
+
+def offered_update(slash: SlashCommands) -> AvailableCommandsUpdate:
+    """All commands, for the editor's completion."""
+    commands = [
+        AvailableCommand(
+            name=each.names[0],
+            description=clean(each.help) or each.names[0],
+            input=AvailableCommandInput(root=UnstructuredCommandInput(hint=clean(each.takes)))
+            if each.takes
+            else None,
+        )
+        for each in _offered(slash)
+    ]
+    return AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
+
+
+def _offered(slash: SlashCommands) -> Iterator[Offered]:
+    own = {command.name for command in slash.own} | {name for each in slash.prompts for name in each.names}
+    return (each for each in slash.offered if _NAMES.union(own).intersection(each.names))
+
+
+def _help(slash: SlashCommands) -> Iterator[str]:
+    for each in _offered(slash):
+        names = ", ".join(f"/{name}" for name in each.names)
+        yield f"`{names}{f' {each.takes}' if each.takes else ''}`: {each.help.rstrip('.')}."
+
+
+def _lines_of(question: CommandQuestion) -> Iterator[str]:
+    match question:
+        case PermissionsQuestion():
+            yield from permission_lines(question)
+        case UndoQuestion():
+            yield from undo_lines(question)
+        case MemoryQuestion():
+            yield f"In use: {question.policy}."
+        case _:
+            yield from question.body
+
+
+def _choices_of(question: CommandQuestion) -> Iterator[Choice]:
+    match question:
+        case PermissionsQuestion():
+            yield from permission_choices(question)
+            yield Choice(id="stay", label="change nothing")
+        case MemoryQuestion():
+            yield from question.choices
+            yield Choice(id="stay", label="change nothing")
+        case _:
+            yield from question.choices
