@@ -14,6 +14,7 @@ _WITHOUT_SCREEN = (
     "export",
     "eval",
     "settings",
+    "schema",
     "mcp",
     "trust",
     "worktrees",

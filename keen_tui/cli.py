@@ -93,6 +93,11 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         return served.run(given, os.environ, Path.cwd(), sys.stdout)
     if command == "acp":
         return _serve_editor(given)
+    if command == "schema":
+        from keen_tui.frontends.headless.line_schema import schema_text
+
+        print(schema_text())
+        return 0
     if command == "trust":
         from keen_tui.settings.added.trust import ask_again
 
@@ -185,6 +190,7 @@ def _serve_editor(given: Mapping[str, Any]) -> int:
 
 def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
     from keen_tui.agent.services.server_service import ServerService
+    from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
     from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.headless.outlets import require_writable
     from keen_tui.frontends.headless.run import run_prompt
@@ -208,7 +214,10 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
         choice.model.api, choice.connection(settings.stall_seconds, searches=settings.web_search)
     )
     goes_on = "until" in given and given["prompt"] == "-" and bool(given.keys() & {"go_on", "resume"})
-    asked = HeadlessPrompt("") if goes_on else read_prompt(given["prompt"], sys.stdin)
+    if goes_on or "input" in given:
+        asked = HeadlessPrompt(given["prompt"] if "input" in given else "")
+    else:
+        asked = read_prompt(given["prompt"], sys.stdin)
     additions = additions_here(settings, os.environ)
     text = _with_command(additions, asked.text, is_typed=given["prompt"].startswith("/"))
     store = build_store(os.environ)
@@ -223,7 +232,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             choice.model,
             store,
             os.environ,
-            attended=False,
+            audience=Audience(approves=True, answers=True) if "input" in given else NO_AUDIENCE,
             additions=additions,
             chooser=chooser,
         )
@@ -250,6 +259,13 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             *left,
         )
         begins_with = opening.id if opening else ""
+        if "input" in given:
+            from keen_tui.frontends.headless.conversation import run_conversation
+
+            source = sys.stdin.fileno()
+            return await run_conversation(
+                session, prompt, source, sys.stdout, sys.stderr, history, opening=begins_with, notices=notices
+            )
         if "until" not in given:
             return await run_prompt(
                 session, prompt, output, sys.stdout, sys.stderr, history, opening=begins_with, notices=notices

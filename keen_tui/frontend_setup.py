@@ -14,6 +14,7 @@ from keen_tui.agent.services.agent_service import AgentService
 from keen_tui.agent.services.model_service import ModelService
 from keen_tui.agent.services.review_service import ReviewService
 from keen_tui.agent.services.task_service import TaskService
+from keen_tui.agent.turn.reply import PERSON
 from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.errors import KeenError, ModelMissing, StorageFailed
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -158,7 +159,7 @@ def _set_up(
         model,
         store,
         environ,
-        attended=True,
+        audience=PERSON,
         additions=additions,
         chooser=chooser,
         editor=files,

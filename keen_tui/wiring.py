@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.shared import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.agent.undo import TurnBackup
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from keen_tui.agent.review.review import Review
     from keen_tui.agent.subagents.own_tree import OwnTree
     from keen_tui.tools.files.contents import EditorFiles
+    from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.review.review_diff import ReviewDiff
 
@@ -74,21 +76,23 @@ def build_session(
     provider: Provider,
     info: ModelInfo | None,
     *,
-    attended: bool,
+    audience: Audience,
     backup: TurnBackup | None = None,
     rules: Rules = NO_RULES,
     allowances: Allowances | None = None,
     instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
     additions: Additions = NO_ADDITIONS,
+    functions: Sequence[FunctionSpec] = (),
     chooser: Chooser | None = None,
     editor: EditorFiles | None = None,
 ) -> Session:
-    """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
-    what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
-    reads AGENTS.md, `key_variables` names variables that hold API keys, `additions` are what the user and a
-    trusted project add. `chooser` finds the models of sub-agents that name one; None: none can. `editor` has
-    the files as the person sees them; None: the disk has."""
+    """A session in `workspace` that uses the provider. `info` is what is known of its model; `audience` can
+    be asked; `backup` saves what its tools change. `rules` are the user's, `allowances` what was allowed
+    permanently here, `instruct` reads AGENTS.md, `key_variables` names variables that hold API keys,
+    `additions` are what the user and a trusted project add, `functions` the tools of a program. `chooser`
+    finds the models of sub-agents that name one; None: none can. `editor` has the files as the person sees
+    them; None: the disk has."""
     project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
 
     def sandbox_in(folder: Path) -> SandboxFinder:
@@ -106,6 +110,7 @@ def build_session(
         read_only_first=settings.permissions_read_only_first,
         kept_back=data_folder(os.environ) / QUARANTINE,
         skills=additions.skills,
+        functions=functions,
         linked=linked_git(workspace, os.environ),
         editor=editor,
     )
@@ -115,7 +120,7 @@ def build_session(
     built = partial(
         Session,
         workspace=workspace,
-        attended=attended,
+        audience=audience,
         retries=RetryPolicy(attempts=settings.retry_attempts),
         compact_at=settings.compact_at,
         rules=rules,
@@ -137,6 +142,7 @@ def build_session(
                 root=tree.path,
                 backup=backup and backup.apart(),
                 sandbox=sandbox_in(tree.path),
+                functions=[each for each in functions if each.reads_only],  # others know nothing of the tree
                 linked=linked_git(tree.path, os.environ),
                 editor=None,
             )
@@ -212,7 +218,7 @@ def build_review(
         info=info,
         toolbox=tools.narrowed(REVIEWER, tools, [tool]),
         mode="plan",
-        attended=False,
+        audience=NO_AUDIENCE,
         max_steps=settings.max_steps,
         retries=RetryPolicy(attempts=settings.retry_attempts),
         compact_at=settings.compact_at,
@@ -286,14 +292,15 @@ def build_saved_session(
     store: SessionStore,
     environ: Mapping[str, str],
     *,
-    attended: bool,
+    audience: Audience,
     additions: Additions = NO_ADDITIONS,
+    functions: Sequence[FunctionSpec] = (),
     chooser: Chooser | None = None,
     editor: EditorFiles | None = None,
 ) -> tuple[Session, SessionManager, ChangeService]:
     """A session that is saved, the manager that saves it and puts others in its place, and its changes.
-    `additions` are what the user and a trusted project add, `chooser` finds the models of sub-agents,
-    `editor` has the files as the person sees them.
+    `audience` can be asked, `additions` are what the user and a trusted project add, `functions` the tools of
+    a program; `chooser` finds the models of sub-agents, `editor` has the files as the person sees them.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -305,7 +312,7 @@ def build_saved_session(
         workspace,
         provider,
         info,
-        attended=attended,
+        audience=audience,
         backup=backup,
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", project_folder(workspace, environ)),
@@ -317,6 +324,7 @@ def build_saved_session(
         ),
         key_variables=lambda: key_variables(settings, environ),
         additions=additions,
+        functions=functions,
         chooser=chooser,
         editor=editor,
     )
@@ -325,8 +333,8 @@ def build_saved_session(
         store,
         backup,
         keeps_pending=settings.pending_durable,
-        titles=settings.titles if attended else "off",
-        indexes=attended,
+        titles=settings.titles if audience.is_person else "off",
+        indexes=audience.is_person,
         neighbours=Neighbours(session, Presence(environ, workspace), store.checkpoints_of),
     )
     return session, manager, ChangeService(session, backup)

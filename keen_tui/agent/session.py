@@ -25,6 +25,7 @@ from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.questions import UserQuestions
+from keen_tui.agent.turn.reply import PERSON, Audience
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.turn.turn_setup import PendingStore, TurnSetup
@@ -66,7 +67,7 @@ class Session:
     """A conversation with an agent in one workspace.
 
     Args:
-        attended: whether somebody can answer approvals.
+        audience: who can be asked.
         max_steps: model calls a turn may make before it ends as incomplete.
         info: what is known of the model: its context window and its price.
         policy: how much of a finished turn later turns get.
@@ -86,7 +87,7 @@ class Session:
         provider: Provider,
         toolbox: Toolbox,
         mode: Mode = "ask",
-        attended: bool = True,
+        audience: Audience = PERSON,
         max_steps: int = 100,
         retries: RetryPolicy | None = None,
         info: ModelInfo | None = None,
@@ -112,7 +113,7 @@ class Session:
         self._why_stopped = STOPPED
         self._is_closed = False
         self._surroundings = Surroundings(
-            toolbox, self._publish, lambda: self.turn, lambda: self.running, attended=attended
+            toolbox, self._publish, lambda: self.turn, lambda: self.running, attended=audience.is_person
         )
         self._job = JobSlot()
         self._background = BackgroundJobs()
@@ -124,7 +125,7 @@ class Session:
         self._approvals = Approvals(
             self._publish,
             mode=mode,
-            attended=attended,
+            audience=audience,
             waiting=shared.clock.standing,
             rules=rules,
             allowances=allowances,
@@ -137,7 +138,7 @@ class Session:
             price=info.price if info else None,
             toolbox=toolbox,
             approvals=self._approvals,
-            questions=UserQuestions(self._publish, attended=attended, waiting=shared.clock.standing),
+            questions=UserQuestions(self._publish, attended=audience.answers, waiting=shared.clock.standing),
             hooks=self._hooks,
             workspace=workspace,
             publish=self._publish,

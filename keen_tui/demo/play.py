@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from keen_tui.agent.session import Session
+from keen_tui.agent.turn.reply import PERSON
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.project import run_tests_command, scratch_project
@@ -48,7 +49,7 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
             price=Price(input=0.0, output=0.0, cached_input=0.0, cache_write=0.0),  # a script costs nothing
         )
         provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
-        yield build_session(settings._replace(retry_attempts=ATTEMPTS), root, provider, info, attended=True)
+        yield build_session(settings._replace(retry_attempts=ATTEMPTS), root, provider, info, audience=PERSON)
 
 
 @contextmanager

@@ -41,6 +41,9 @@ other. `web_search` is the provider's."""
 _PARENT_ONLY: Final[Mapping[str, UsualNames]] = {"task": UsualNames("Task", {"agent": "subagent_type"})}
 """What no sub-agent has."""
 
+NAMES: Final = frozenset((*OWN_TOOLS, *_PARENT_ONLY))
+"""The names of all tools of Keen's."""
+
 
 def usual_names(tool: str) -> UsualNames:
     """The usual names of a tool; of one that isn't Keen's, its own."""

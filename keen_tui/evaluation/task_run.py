@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.agent.session import Session
+from keen_tui.agent.turn.reply import NO_AUDIENCE
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete
@@ -116,7 +117,7 @@ class TaskRun:
             setup.choice.model,
             SessionStore(self._folder / SESSIONS),
             setup.environ,
-            attended=False,
+            audience=NO_AUDIENCE,
         )
         self._session = session
         turns, problem = 0, ""

@@ -23,9 +23,10 @@ def load_settings(
     flags: Mapping[str, Any],
     environ: Mapping[str, str],
     join: Callable[[Settings], Settings] = lambda settings: settings,
+    where: str = "the command line",
 ) -> Settings:
-    """Put the settings together. `flags` holds only what was given on the command line; `join` puts those of
-    a project behind the user's.
+    """Put the settings together. `flags` holds only what was given on the command line, or in the place that
+    `where` names; `join` puts those of a project behind the user's.
 
     Raises:
         ConfigError: a key, a value or a file is wrong.
@@ -33,7 +34,7 @@ def load_settings(
     file = settings_file(environ)
     settings = settings_of_file(read_settings(file), file)
     given = {name: value for name, value in flags.items() if name not in HOST_FLAGS}
-    settings = _updated(join(settings), given, lambda _: "the command line")
+    settings = _updated(join(settings), given, lambda _: where)
     hosts = tuple(f"{kind}({host})" for flag, kind in HOST_FLAGS.items() for host in flags.get(flag, ()))
     settings = settings._replace(permissions_allow=(*settings.permissions_allow, *hosts))
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")

@@ -43,6 +43,8 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
             f"Unknown command {command!r}. The commands are {', '.join(SUBJECTS)}. A prompt goes after -p."
         )
     _require_sense(command, given)
+    if "input" in given:  # messages come on standard input, so it is no prompt
+        given["prompt"] = "" if given.get("prompt", "-") == "-" else given["prompt"]
     return given
 
 
@@ -107,6 +109,7 @@ _WRITTEN: Mapping[str, str] = {
     "fork": "--fork",
     "pace": "--pace",
     "output": "--output",
+    "input": "--input",
     "worktree": "--worktree",
     "until": "--until",
     "max_turns": "--max-turns",
@@ -123,13 +126,16 @@ _APART = (
     ("demo", "go_on"),
     ("demo", "worktree"),
     ("resume", "go_on"),
+    ("input", "until"),
+    ("input", "demo"),
 )
 """Flags that each say what to begin with: two of them can't both be meant."""
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "fork": ("go_on", "resume"),
     "pace": ("demo",),
-    "output": ("prompt",),
+    "output": ("prompt", "input"),
+    "input": ("output",),
     "until": ("prompt",),
     "max_turns": ("until",),
     "max_hours": ("until",),
@@ -165,6 +171,8 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         if flag in given and command != "review" and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
             raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
+    if "input" in given and given["output"] != "stream-json":
+        raise ConfigError("--input stream-json needs --output stream-json.")
     if "max_cost" in given and command != "eval" and "until" not in given:
         raise ConfigError("--max-cost belongs to --until or to the command eval. See keen-tui --help.")
     _require_limits(command, given)

@@ -142,6 +142,13 @@ _ONE_TURN = (
         {"choices": (*get_args(Output), *_REVIEW_ONLY)},
     ),
     LineFlag(
+        ("--input",),
+        "stream-json: messages, answers to questions, stops and retries on standard input, one JSON object a "
+        "line; with --output stream-json",
+        "FORM",
+        {"choices": ("stream-json",)},
+    ),
+    LineFlag(
         ("--until",),
         "a run: the next turn begins until this command ends with exit code 0; with --continue the run that "
         "was broken off goes on",

@@ -29,9 +29,21 @@ def load_all(
     Raises:
         ConfigError: a setting is wrong.
     """
+    return load_given(settings_of(given), environ, folder, check_rules, "the command line")
+
+
+def load_given(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str],
+    folder: Path | None,
+    check_rules: RuleCheck,
+    where: str,
+) -> tuple[Settings, str]:
+    """As `load_all`, for settings by name that were given in the place that `where` names. Raises
+    ConfigError."""
     folder = folder and project_folder(folder, environ)
     if folder is None or not brings_something(folder):
-        return load_settings(settings_of(given), environ), ""
+        return load_settings(flags, environ, where=where), ""
     from keen_tui.settings.added.project import with_project  # noqa: PLC0415 - only where there is one
 
     said: list[str] = []
@@ -41,4 +53,4 @@ def load_all(
         said.append(problem)
         return settings
 
-    return load_settings(settings_of(given), environ, join), said[0]
+    return load_settings(flags, environ, join, where), said[0]

@@ -54,6 +54,7 @@ SUBCOMMANDS: Final = (
         has_settings=True,
     ),
     Subcommand("settings", (("", "write a file that explains all settings"),)),
+    Subcommand("schema", (("", "print the JSON schema of stream-json"),)),
     Subcommand("trust", (("", "answer again whether a project is trusted"),)),
     Subcommand(
         "worktrees",

@@ -1,11 +1,14 @@
-"""Work in a thread that is waited for even by a task that was cancelled."""
+"""Work in threads: some is waited for even by a task that was cancelled, some can be left behind."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import inspect
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _Value = TypeVar("_Value")
 
@@ -18,3 +21,50 @@ async def in_thread_to_the_end(work: Callable[[], _Value]) -> _Value:
         with suppress(asyncio.CancelledError):
             await asyncio.wait({doing})
     return doing.result()
+
+
+async def called(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """What a function of somebody else's program returns. A coroutine function runs in the event loop, a
+    plain one in a thread of its own, where it may block. If the task is cancelled, the thread is left behind;
+    it keeps no program from ending.
+
+    Raises:
+        Exception: what the function raised.
+    """
+    if is_coroutine_function(function):
+        return await function(*arguments, **named)
+    value = await _in_own_thread(lambda: function(*arguments, **named))
+    return await value if inspect.isawaitable(value) else value
+
+
+def is_coroutine_function(function: object) -> bool:
+    """Whether calling it gives a coroutine."""
+    return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004
+
+
+async def _in_own_thread(work: Callable[[], Any]) -> Any:
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def tell(value: Any, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is None:
+            done.set_result(value)
+        elif isinstance(error, Exception) and not isinstance(error, StopIteration):
+            done.set_exception(error)
+        else:  # an exit of the thread isn't one of the program
+            done.set_exception(RuntimeError(f"it raised {type(error).__name__}"))
+
+    def run() -> None:
+        value, error = None, None
+        try:
+            value = context.run(work)
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(tell, value, error)
+
+    threading.Thread(target=run, name="keen-tui function", daemon=True).start()
+    return await done

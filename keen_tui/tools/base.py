@@ -46,8 +46,8 @@ class Risk(Struct, frozen=True, kw_only=True):
 class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions judge it. A call that touches nothing is always allowed.
 
-    `subject` is the path for the person, the command, or the full name of a tool of an MCP server (`mcp`);
-    `path` is the absolute path. `inside` says whether
+    `subject` is the path for the person, the command, the full name of a tool of an MCP server (`mcp`), or
+    the name of a function of the program that runs Keen; `path` is the absolute path. `inside` says whether
     the path is inside the workspace after symlinks are resolved, `creates` whether a write creates a new
     file. `concern` says why the call asks, if that isn't obvious. For a command, `parts` are all its simple
     commands, () if Keen doesn't understand all of it; `mentions` are all commands that its text names;
@@ -59,7 +59,7 @@ class Access(Struct, frozen=True, kw_only=True):
     `subject`.
     """
 
-    kind: Literal["nothing", "read", "write", "command", "web", "mcp"]
+    kind: Literal["nothing", "read", "write", "command", "web", "mcp", "function"]
     subject: str
     path: str = ""
     inside: bool = True
@@ -78,8 +78,8 @@ class Access(Struct, frozen=True, kw_only=True):
 
     @property
     def may_change_files(self) -> bool:
-        """Whether it is a command that may change files of the workspace."""
-        return self.kind == "command" and not self.reads_only
+        """Whether it is a command or a function that may change files of the workspace."""
+        return self.kind == "function" or (self.kind == "command" and not self.reads_only)
 
     @property
     def reads_only(self) -> bool:

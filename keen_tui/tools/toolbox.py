@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from keen_tui.settings.added.skills import Skill
     from keen_tui.system.work_tree_records import LinkedGit
     from keen_tui.tools.files.contents import EditorFiles
+    from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
     from keen_tui.tools.skills import SkillShelf
@@ -225,6 +226,7 @@ def build_toolbox(
     linked: LinkedGit | None = None,
     agents: Sequence[AgentDefinition] = (),
     editor: EditorFiles | None = None,
+    functions: Sequence[FunctionSpec] = (),
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -246,6 +248,7 @@ def build_toolbox(
         linked: the repository of a workspace that is a work tree of Keen's.
         agents: the sub-agents that can be called.
         editor: has the files as the person sees them; None: the disk has.
+        functions: the tools of the program that runs Keen.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     tasks = BackgroundTasks()
@@ -283,6 +286,7 @@ def build_toolbox(
             WebFetch(workspace, partial(page_fetcher, network.internet), keys),
             *skill_tools,
             *([Task(agents)] if agents else []),
+            *(_built_functions(functions, workspace) if functions else ()),
         ),
         sandbox,
         todos,
@@ -307,6 +311,12 @@ def _with_skills(workspace: Workspace, skills: Sequence[Skill]) -> tuple[SkillSh
 
     shelf = SkillShelf(skills)
     return shelf, (UseSkill(workspace, shelf),)
+
+
+def _built_functions(functions: Sequence[FunctionSpec], workspace: Workspace) -> Sequence[Tool]:
+    from keen_tui.tools.functions.function_tool import FunctionTool  # noqa: PLC0415 - only where there are any
+
+    return [FunctionTool(each, workspace) for each in functions]
 
 
 def _built_servers(

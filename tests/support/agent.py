@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from keen_tui.agent.session import Session
+from keen_tui.agent.turn.reply import NO_AUDIENCE, PERSON
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
@@ -248,7 +249,7 @@ async def at_work(
                 servers=servers,
             ),
             mode=mode,
-            attended=attended,
+            audience=PERSON if attended else NO_AUDIENCE,
             max_steps=max_steps,
             retries=retries,
             clock=clock,

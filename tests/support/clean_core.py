@@ -13,6 +13,7 @@ CORE = (
     "keen_tui.wiring",
     "keen_tui.demo.model_server",
     "keen_tui.cli",
+    "keen_tui.api",
     "keen_tui.frontends.line.run",
     "keen_tui.demo.plain",
 )

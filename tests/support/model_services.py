@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from keen_tui.agent.services.model_service import ModelService
+from keen_tui.agent.turn.reply import PERSON
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply
 from keen_tui.domain.models import ModelInfo
@@ -51,7 +52,7 @@ async def model_service(
             build_provider(choice.model.api, choice.connection(30.0)) if choice else NotConfigured("none")
         )
         info = choice.model if choice else None
-        session = build_session(settings, tmp_path, provider, info, attended=True)
+        session = build_session(settings, tmp_path, provider, info, audience=PERSON)
         session.set_mode("auto")
         log = EventLog(session.bus.subscribe())
         try:

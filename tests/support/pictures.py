@@ -18,6 +18,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from keen_tui.agent.session import Session
+from keen_tui.agent.turn.reply import PERSON
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.threaded import serving
@@ -150,7 +151,7 @@ def cached_session() -> Iterator[Session]:
         price = Price(input=3.0, output=15.0, cached_input=0.3)
         info = ModelInfo(provider="lab", id="scripted", api="openai-chat", price=price)
         provider = build_provider(info.api, Connection(model=info.id, base_url=server.base_url))
-        yield build_session(Settings(mode="auto-edit"), Path(folder), provider, info, attended=True)
+        yield build_session(Settings(mode="auto-edit"), Path(folder), provider, info, audience=PERSON)
 
 
 async def take_stills(folder: Path) -> None:

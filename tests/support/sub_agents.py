@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from keen_tui.agent.turn.reply import NO_AUDIENCE, PERSON
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say
 from keen_tui.demo.wires import seen
@@ -87,7 +88,7 @@ async def with_agents(
         info,
         store,
         environ,
-        attended=attended,
+        audience=PERSON if attended else NO_AUDIENCE,
         additions=Additions(agents=tuple(agents), hooks=tuple(hooks)),
     )
     log = EventLog(session.bus.subscribe())

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
 from keen_tui.agent.turn.new_file_approvals import MADE, NewFileApprovals
-from keen_tui.agent.turn.reply import ApprovalReply
+from keen_tui.agent.turn.reply import ApprovalReply, Audience
 from keen_tui.domain.choices import Mode, Network, Scope
 from keen_tui.domain.errors import NOBODY, ConfigError, SessionRefused
 from keen_tui.domain.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
@@ -63,7 +63,7 @@ class Approvals:
 
     Args:
         publish: where ApprovalRequested and ApprovalAnswered go.
-        attended: whether somebody is there to answer; otherwise what would ask is denied.
+        audience: who answers.
         waiting: entered while a person is asked.
         rules: what the user's settings allow, ask about and deny.
         allowances: commands and hosts that are allowed for good; None: none are, and none can be.
@@ -79,7 +79,7 @@ class Approvals:
         publish: Callable[[Event], None],
         *,
         mode: Mode,
-        attended: bool,
+        audience: Audience,
         waiting: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
@@ -91,7 +91,7 @@ class Approvals:
         self.grants = grants or Grants()
         self._hooks = hooks
         self._publish = publish
-        self._attended = attended
+        self._audience = audience
         self._waiting = waiting
         self._rules = rules
         self._allowances = allowances
@@ -191,7 +191,7 @@ class Approvals:
     ) -> ApprovalDecision:
         """Whether a call that failed in its sandbox may run again outside it. A person always decides, in
         every mode and whatever was allowed before."""
-        if not self._attended or self.mode == "plan":
+        if not self._audience.approves or self.mode == "plan":
             return ApprovalDecision(allowed=False, refusal="nobody was asked to run it outside")
         verdict = Verdict(
             decision="ask",
@@ -293,8 +293,8 @@ class Approvals:
                 is_risky=verdict.is_risky,
             )
         )
-        if not self._attended:
-            message = verdict.nobody or _nobody_there(prepared.access)
+        if not self._audience.approves:
+            message = self._audience.nobody or verdict.nobody or _nobody_there(prepared.access)
             waiting.set_result(ApprovalReply(allowed=False, scope="once", message=message, by="headless"))
         try:
             reply = await waiting
@@ -331,7 +331,7 @@ def _in_words(grant: Grant) -> str:
         return f"{subject} that commands create"
     if kind == "unheld":
         return "all commands, without a sandbox"
-    if kind == "mcp":
+    if kind in ("mcp", "function"):
         return subject
     return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
 

@@ -239,7 +239,7 @@ class RunningCall:
             prepared.asking.person = partial(self._setup.questions.ask, self._turn, self._call)
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         tasks, access = self._setup.toolbox.tasks, prepared.access
-        if access.kind in ("write", "command", "mcp"):
+        if access.kind in ("write", "command", "mcp", "function"):
             await tasks.check()
         try:
             await self._run_noted(prepared, answer)
@@ -341,7 +341,8 @@ class RunningCall:
         self._setup.publish(ToolOutput(turn=self._turn, id=self._call.id, text=text, lines=lines, bytes=size))
 
     def _interrupted(self, changes_nothing: bool) -> ToolResult:
-        reads_only = changes_nothing or self._call.name in READING_TOOLS
+        touches_nothing = self._prepared is not None and self._prepared.access.kind == "nothing"
+        reads_only = changes_nothing or touches_nothing or self._call.name in READING_TOOLS
         effects = "it changed nothing" if reads_only else "effects unknown"
         output = self._tail.strip() or "(none)"
         by_user = self._setup.why_stopped() == STOPPED

@@ -52,8 +52,8 @@ class Chooser:
         self.keys = keys
         self._environ = environ
 
-    def choice(self, settings: Settings) -> ModelChoice:
-        """The model that the settings name.
+    def choice(self, settings: Settings, key: FoundKey | None = None) -> ModelChoice:
+        """The model that the settings name. `key` is its key if that was given, None to look for one.
 
         Raises:
             ModelMissing: no model is named, or its key is missing; the message says what to do.
@@ -66,7 +66,7 @@ class Chooser:
             )
         provider = self.provider(settings)
         model = self._model(settings, provider)
-        key = self._key(settings, provider)
+        key = key or self._key(settings, provider)
         if key is None and not needs_no_key(provider):
             raise ModelMissing(_no_key(settings, provider))
         if settings.effort and model.efforts and settings.effort not in model.efforts:

@@ -6,7 +6,7 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_keen_tui_mcp_subparsers=(add list remove login logout)
-_shtab_keen_tui_subparsers=(sessions usage review eval export replay settings trust worktrees mcp acp serve completion)
+_shtab_keen_tui_subparsers=(sessions usage review eval export replay settings schema trust worktrees mcp acp serve completion)
 
 _shtab_keen_tui_sessions_option_strings=(--all)
 _shtab_keen_tui_usage_option_strings=(--days --json)
@@ -15,6 +15,7 @@ _shtab_keen_tui_eval_option_strings=(--provider --model --effort --base-url --ap
 _shtab_keen_tui_export_option_strings=(--format -o --out)
 _shtab_keen_tui_replay_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --speed)
 _shtab_keen_tui_settings_option_strings=()
+_shtab_keen_tui_schema_option_strings=()
 _shtab_keen_tui_trust_option_strings=()
 _shtab_keen_tui_worktrees_option_strings=(--all)
 _shtab_keen_tui_mcp_add_option_strings=(--url -e --env --cwd --sandbox -H --header -t --transport)
@@ -26,7 +27,7 @@ _shtab_keen_tui_mcp_option_strings=()
 _shtab_keen_tui_acp_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory)
 _shtab_keen_tui_serve_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --port --address --clients --idle-minutes)
 _shtab_keen_tui_completion_option_strings=()
-_shtab_keen_tui_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --worktree -c --continue -r --resume --fork -p --prompt --output --until --max-turns --max-hours --max-cost --demo --pace --version -h --help)
+_shtab_keen_tui_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --worktree -c --continue -r --resume --fork -p --prompt --output --input --until --max-turns --max-hours --max-cost --demo --pace --version -h --help)
 
 _shtab_keen_tui_review___provider_COMPGEN=_keen_values_providers
 _shtab_keen_tui_review___model_COMPGEN=_keen_values_models
@@ -86,11 +87,12 @@ _shtab_keen_tui_serve___api_choices=(openai-chat openai-responses anthropic)
 _shtab_keen_tui_serve___mode_choices=(ask auto-edit plan auto)
 _shtab_keen_tui_serve___memory_choices=(summary in-band full-trace)
 _shtab_keen_tui_completion_pos_0_choices=(bash zsh fish)
-_shtab_keen_tui_pos_0_choices=(sessions usage review eval export replay settings trust worktrees mcp acp serve completion)
+_shtab_keen_tui_pos_0_choices=(sessions usage review eval export replay settings schema trust worktrees mcp acp serve completion)
 _shtab_keen_tui___api_choices=(openai-chat openai-responses anthropic)
 _shtab_keen_tui___mode_choices=(ask auto-edit plan auto)
 _shtab_keen_tui___memory_choices=(summary in-band full-trace)
 _shtab_keen_tui___output_choices=(text json stream-json github gitlab)
+_shtab_keen_tui___input_choices=(stream-json)
 
 _shtab_keen_tui_sessions___all_nargs=0
 _shtab_keen_tui_usage___json_nargs=0

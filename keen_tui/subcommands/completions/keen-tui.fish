@@ -50,8 +50,8 @@ function _shtab_keen_tui_using
   test "$_shtab_keen_tui_cmdpath" = "$argv"
 end
 
-set -g _shtab_keen_tui_commands sessions usage review eval export replay settings trust worktrees mcp 'mcp add' 'mcp list' 'mcp remove' 'mcp login' 'mcp logout' acp serve completion
-set -g _shtab_keen_tui_opts_with_value --address --allow-net --allow-web --api --api-key-env --base --base-url --clients --commit --cwd --days --effort --env --fail-on --format --header --idle-minutes --max-cost --max-hours --max-steps --max-turns --memory --mode --model --out --output --pace --policies --port --prompt --provider --repeat --resume --speed --theme --transport --until --url --worktree -H -e -o -p -r -t
+set -g _shtab_keen_tui_commands sessions usage review eval export replay settings schema trust worktrees mcp 'mcp add' 'mcp list' 'mcp remove' 'mcp login' 'mcp logout' acp serve completion
+set -g _shtab_keen_tui_opts_with_value --address --allow-net --allow-web --api --api-key-env --base --base-url --clients --commit --cwd --days --effort --env --fail-on --format --header --idle-minutes --input --max-cost --max-hours --max-steps --max-turns --memory --mode --model --out --output --pace --policies --port --prompt --provider --repeat --resume --speed --theme --transport --until --url --worktree -H -e -o -p -r -t
 
 complete -c keen-tui -e
 complete -c keen-tui -f
@@ -77,6 +77,7 @@ complete -c keen-tui -n _shtab_keen_tui_using -s r -l resume -xka "(keen-tui com
 complete -c keen-tui -n _shtab_keen_tui_using -l fork -d 'with --continue or --resume: continue in a copy'
 complete -c keen-tui -n _shtab_keen_tui_using -s p -l prompt -x -d 'the prompt; data on standard input is added to it, and without TEXT it is the prompt'
 complete -c keen-tui -n _shtab_keen_tui_using -l output -xka "text json stream-json github gitlab" -d 'text (default), json, or stream-json: one event a line; with review: text, json, github or gitlab'
+complete -c keen-tui -n _shtab_keen_tui_using -l input -xka "stream-json" -d 'stream-json: messages, answers to questions, stops and retries on standard input, one JSON object a line; with --output stream-json'
 complete -c keen-tui -n _shtab_keen_tui_using -l until -xka "(__fish_complete_command)" -d 'a run: the next turn begins until this command ends with exit code 0; with --continue the run that was broken off goes on'
 complete -c keen-tui -n _shtab_keen_tui_using -l max-turns -x -d 'with --until: this many turns (default 50)'
 complete -c keen-tui -n _shtab_keen_tui_using -l max-hours -x -d 'with --until: this many hours, waits included'
@@ -154,6 +155,7 @@ complete -c keen-tui -n '_shtab_keen_tui_using replay' -l memory -xka "summary i
 complete -c keen-tui -n '_shtab_keen_tui_using replay' -l speed -x -d 'with replay: 1 for the original speed (default), 0 for all at once'
 complete -c keen-tui -n '_shtab_keen_tui_using replay; and test $_shtab_keen_tui_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'one file'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a settings -d 'write a file that explains all settings'
+complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a schema -d 'print the JSON schema of stream-json'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a trust -d 'answer again whether a project is trusted'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a worktrees -d 'list the work trees here, or remove one'
 complete -c keen-tui -n '_shtab_keen_tui_using worktrees' -l all -d 'with sessions or worktrees: list those of all folders'

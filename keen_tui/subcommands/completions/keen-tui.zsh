@@ -17,6 +17,7 @@ _shtab_keen_tui_commands() {
     mcp:'list the MCP servers and how they are'
     replay:'play a session on the screen'
     review:'find bugs in changes; it only reads'
+    schema:'print the JSON schema of stream-json'
     serve:'the screen in a browser on this machine'
     sessions:'list the sessions of this folder, or all'
     settings:'write a file that explains all settings'
@@ -60,6 +61,7 @@ _shtab_keen_tui_options=(
   "--fork[with --continue or --resume\: continue in a copy]"
   {-p,--prompt}"[the prompt\; data on standard input is added to it, and without TEXT it is the prompt]:TEXT:"
   "--output[text (default), json, or stream-json\: one event a line\; with review\: text, json, github or gitlab]:FORM:(text json stream-json github gitlab)"
+  "--input[stream-json\: messages, answers to questions, stops and retries on standard input, one JSON object a line\; with --output stream-json]:FORM:(stream-json)"
   "--until[a run\: the next turn begins until this command ends with exit code 0\; with --continue the run that was broken off goes on]:CMD:_command_names -e"
   "--max-turns[with --until\: this many turns (default 50)]:N:"
   "--max-hours[with --until\: this many hours, waits included]:H:"
@@ -231,6 +233,13 @@ _shtab_keen_tui_review_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_review_defaults_added=0
 
+_shtab_keen_tui_schema_options=(
+
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_keen_tui_schema_defaults_added=0
+
 _shtab_keen_tui_serve_options=(
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
@@ -320,6 +329,7 @@ _shtab_keen_tui() {
         mcp) _shtab_keen_tui_mcp ;;
         replay) _arguments -C -s $_shtab_keen_tui_replay_options ;;
         review) _arguments -C -s $_shtab_keen_tui_review_options ;;
+        schema) _arguments -C -s $_shtab_keen_tui_schema_options ;;
         serve) _arguments -C -s $_shtab_keen_tui_serve_options ;;
         sessions) _arguments -C -s $_shtab_keen_tui_sessions_options ;;
         settings) _arguments -C -s $_shtab_keen_tui_settings_options ;;

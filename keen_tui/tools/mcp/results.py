@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +20,8 @@ from keen_tui.system.folders import make_private
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
 from keen_tui.tools.files.image_files import usable_image, without_extras
-from keen_tui.tools.process.captured import CapturedOutput, cleaned
-from keen_tui.tools.process.spooled_output import KeptOutput
+from keen_tui.tools.process.captured import cleaned
+from keen_tui.tools.process.spooled_output import capped
 
 NewFile = Callable[[], Path | None]
 """Names a new file of the session; None: nothing is saved."""
@@ -64,16 +64,6 @@ def server_result(result: Mapping[str, Any], new_file: NewFile) -> ServerResult:
         is_error=result.get("isError") is True,
         images=tuple(parts.images),
     )
-
-
-def capped(text: str, new_file: NewFile) -> str:
-    """The text; if it is too long, its beginning and end, and the name of a file that has all of it.
-    Blocks."""
-    captured, kept = CapturedOutput(), KeptOutput(new_file)
-    content = text.encode("utf-8", "replace")
-    captured.feed(content)
-    kept.feed(content)
-    return captured.text(kept.close())
 
 
 class _Parts:
@@ -200,15 +190,3 @@ def _kept(content: bytes, kind: str, new_file: NewFile) -> Path | None:
                 file.write(content)
                 return place
     return None
-
-
-def arguments_shown(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Arguments as lines, `name: value`; a text of several lines goes below its name."""
-    for name, value in arguments.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-        text = cleaned(text)
-        if "\n" in text:
-            yield f"{clean(str(name))}:"
-            yield from (f"  {line}" for line in text.split("\n"))
-        else:
-            yield f"{clean(str(name))}: {text}"

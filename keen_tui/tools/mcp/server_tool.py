@@ -15,16 +15,16 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.mcp.elicitation import Asking
-from keen_tui.tools.mcp.results import NewFile, ServerResult, arguments_shown, server_result
+from keen_tui.tools.mcp.results import NewFile, ServerResult, server_result
 from keen_tui.tools.mcp.schemas import usable_schema
 from keen_tui.tools.mcp.server import ServerCall, ServerConnection
 from keen_tui.tools.process.captured import CapturedOutput
 from keen_tui.tools.process.live_output import LiveOutput
 from keen_tui.tools.process.time_limit import TimeLimit
+from keen_tui.tools.shown_arguments import arguments_in_short, arguments_shown
 
 _LONGEST_DESCRIPTION: Final = 4_000
 _LONGEST_TARGET: Final = 200
-_LONGEST_VALUE: Final = 80
 _MOST_ARGUMENT_BYTES: Final = 4_000_000
 
 
@@ -60,8 +60,7 @@ class ServerTool:
 
     def target(self, arguments: Mapping[str, Any]) -> str:
         named = f"{self._connection.server.name}.{self.tool}"
-        given = ", ".join(f"{name}: {_in_short(value)}" for name, value in arguments.items())
-        return clean(f"{named} {given}".strip())[:_LONGEST_TARGET]
+        return clean(f"{named} {arguments_in_short(arguments)}".strip())[:_LONGEST_TARGET]
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         try:
@@ -156,11 +155,6 @@ def _description(described: Mapping[str, Any], server: str) -> str:
     said = str(described.get("description") or described.get("title") or "")
     words = clean(said, newlines=True, tabs=True).strip()
     return cut(words, _LONGEST_DESCRIPTION) or f"A tool of the MCP server {server}."
-
-
-def _in_short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _progress(done: float, total: float | None, message: str) -> str:

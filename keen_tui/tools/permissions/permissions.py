@@ -111,6 +111,8 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
         return _web(mode, access, allowed, rule)
     if access.kind == "mcp":
         return _server_call(mode, access, allowed, rule)
+    if access.kind == "function":
+        return _function_call(mode, access, allowed)
     if mode == "plan" and access.kind == "command":
         return _PLAN_REFUSAL if rule else _planned(access)
     if mode == "plan" and (access.kind != "read" or not access.inside):
@@ -170,6 +172,23 @@ def _server_call(mode: Mode, access: Access, allowed: Allowed, rule: Rule | None
         grant=f"allow {access.subject} for this session",
         grant_key=key,
         nobody=nobody,
+    )
+
+
+def _function_call(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
+    """A call of a function of the program that runs Keen. Those that only read touch nothing and don't come
+    here."""
+    if mode == "plan":
+        return _PLAN_REFUSAL
+    key = (access.kind, access.subject)
+    if mode == "auto" or key in allowed.granted:
+        return ALLOW
+    return Verdict(
+        decision="ask",
+        question=f"Call {access.subject}?",
+        why="it runs in the program that started Keen, outside the sandbox",
+        grant=f"allow {access.subject} for this session",
+        grant_key=key,
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.system.folders import make_private
-from keen_tui.tools.process.captured import MOST_WHOLE, Tail
+from keen_tui.tools.process.captured import MOST_WHOLE, CapturedOutput, Tail
 
 FIRST_BYTES = 12_000_000
 LAST_BYTES = 4_000_000
@@ -109,3 +109,13 @@ class KeptOutput:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def capped(text: str, new_file: Callable[[], Path | None]) -> str:
+    """The text; if it is too long, its beginning and end, and the name of a file that has all of it.
+    Blocks."""
+    captured, kept = CapturedOutput(), KeptOutput(new_file)
+    content = text.encode("utf-8", "replace")
+    captured.feed(content)
+    kept.feed(content)
+    return captured.text(kept.close())

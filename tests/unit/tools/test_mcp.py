@@ -23,7 +23,7 @@ from keen_tui.tools.base import Access
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.log_tail import LONGEST_LINE, MOST_LINES, LogTail
 from keen_tui.tools.mcp.names import server_parts, told_apart, tool_names
-from keen_tui.tools.mcp.results import arguments_shown, server_result
+from keen_tui.tools.mcp.results import server_result
 from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
 from keen_tui.tools.mcp.search import MOST_FOUND, best
 from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
@@ -33,6 +33,7 @@ from keen_tui.tools.permissions.rules import Rules, parse_rules
 from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
 from keen_tui.tools.sandbox.probe import no_sandbox
+from keen_tui.tools.shown_arguments import arguments_shown
 
 ALLOWED_BY_APIS = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from msgspec.structs import replace
 
 from keen_tui.agent.services.server_service import ServerService
+from keen_tui.agent.turn.reply import PERSON
 from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused, SignInNeeded
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.added.additions import Additions
@@ -292,7 +293,7 @@ async def test_a_session_uses_the_sign_in(
         tmp_path,
         NotConfigured("none"),
         None,
-        attended=True,
+        audience=PERSON,
         additions=Additions(servers=(place.server,)),
     )
     servers = session.state.open.setup.toolbox.servers
@@ -340,7 +341,7 @@ async def test_a_sign_in_from_a_session_starts_the_server_again(
     program = McpServer(name="program", command="false")
     additions = Additions(servers=(place.server, program))
     session = build_session(
-        Settings(sandbox=False), tmp_path, NotConfigured("none"), None, attended=True, additions=additions
+        Settings(sandbox=False), tmp_path, NotConfigured("none"), None, audience=PERSON, additions=additions
     )
     servers = session.state.open.setup.toolbox.servers
     assert servers

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui import wiring
+from keen_tui.agent.turn.reply import NO_AUDIENCE
 from keen_tui.domain.errors import ConfigError, KeenError, WorkTreeFailed
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.added.project import Trust, read_project
@@ -447,7 +448,7 @@ def test_hooks_of_the_project_run_in_the_project_where_the_scripts_are_that_the_
     ran: list[Path] = []
     monkeypatch.setattr(wiring, "HookPrograms", lambda folder, *_: ran.append(folder))
     provider = NotConfigured("none")
-    wiring.build_session(Settings(), tree.path, provider, None, attended=False)
+    wiring.build_session(Settings(), tree.path, provider, None, audience=NO_AUDIENCE)
     assert ran == [place.project]
 
 

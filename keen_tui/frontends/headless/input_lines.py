@@ -1,0 +1,144 @@
+"""What a program writes on standard input with `--input stream-json`: one JSON object a line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from keen_tui.domain.choices import Scope
+from keen_tui.frontends.headless.standard_input import MOST_BYTES
+
+_CHUNK: Final = 65_536
+
+
+class InputLine(Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True):
+    """A line; `type` says which one."""
+
+
+class MessageLine(InputLine, frozen=True, kw_only=True, tag="message"):
+    """A message for the model. While a turn runs it is queued, and begins a turn of its own."""
+
+    text: str
+
+
+class ApproveLine(InputLine, frozen=True, kw_only=True, tag="approve"):
+    """The answer to the `approval_requested` of this id. `scope` says how far a yes reaches: this call
+    (`once`), calls of this kind in this session (`session`), or these commands permanently in this folder
+    (`workspace`). The model reads the `message` of a no."""
+
+    id: str
+    allow: bool
+    scope: Scope = "once"
+    message: str = ""
+
+
+class AnswerLine(InputLine, frozen=True, kw_only=True, tag="answer"):
+    """The answer to the `question_asked` of this id. `choice` counts from 0; null declines. `words` go with
+    it; a choice with `wants_words` needs them."""
+
+    id: str
+    choice: int | None = None
+    words: str = ""
+
+
+class StopLine(InputLine, frozen=True, kw_only=True, tag="stop"):
+    """Stops the running turn. Its end event still comes."""
+
+
+class RetryLine(InputLine, frozen=True, kw_only=True, tag="retry"):
+    """Another attempt at the turn that broke off. While Keen waits to try again, it tries at once."""
+
+
+class DiscardLine(InputLine, frozen=True, kw_only=True, tag="discard"):
+    """Gives up the turn that broke off. Later turns still know which files it changed."""
+
+
+AnyInputLine = MessageLine | ApproveLine | AnswerLine | StopLine | RetryLine | DiscardLine
+
+
+class InputError(Struct, frozen=True, kw_only=True, tag_field="type", tag="input_error"):
+    """A line of standard input that can't be read, or can't be obeyed at that moment: its number, from 1, and
+    a sentence that says why. It had no effect."""
+
+    line: int
+    text: str
+
+
+class InputRefused(ValueError):
+    """A line that can't be read. The text is a sentence."""
+
+
+class ReceivedLine(Struct, frozen=True):
+    """A line as it came, with its number, from 1. `content` is None if it was too long."""
+
+    number: int
+    content: bytes | None
+
+    def read(self) -> AnyInputLine | None:
+        """The line; None if it is empty. Raises InputRefused."""
+        if self.content is None:
+            raise InputRefused(f"The line has more than {MOST_BYTES // 1_000_000} MB.")
+        if not self.content.strip():
+            return None
+        try:
+            return _DECODER.decode(self.content)
+        except msgspec.ValidationError as error:
+            raise InputRefused(f"The line has a mistake: {_plain(error)}.") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InputRefused(f"The line isn't a JSON object in UTF-8: {_plain(error)}.") from error
+
+
+_DECODER: Final[msgspec.json.Decoder[AnyInputLine]] = msgspec.json.Decoder(AnyInputLine)
+
+
+class InputReader:
+    """Reads lines in a thread, which ends with the program. `lines` gets each of them, and None at the
+    end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.lines: asyncio.Queue[ReceivedLine | None] = asyncio.Queue()
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+
+    def start(self) -> None:
+        """Read from now on."""
+        threading.Thread(target=self._read, name="standard input", daemon=True).start()
+
+    def _read(self) -> None:
+        with suppress(RuntimeError):  # the loop is closed: the program is ending
+            for line in _received(self._descriptor):
+                self._loop.call_soon_threadsafe(self.lines.put_nowait, line)
+            self._loop.call_soon_threadsafe(self.lines.put_nowait, None)
+
+
+def _received(descriptor: int) -> Iterator[ReceivedLine]:
+    """The lines of a file. Blocks; what can't be read ends it."""
+    number, pieces, size = 1, list[bytes](), 0
+    with suppress(OSError):
+        while chunk := os.read(descriptor, _CHUNK):
+            for index, part in enumerate(chunk.split(b"\n")):
+                if index:
+                    yield _line(number, pieces, size)
+                    number, pieces, size = number + 1, [], 0
+                size += len(part)
+                if size <= MOST_BYTES:
+                    pieces.append(part)
+                else:
+                    pieces.clear()
+    if size:
+        yield _line(number, pieces, size)
+
+
+def _line(number: int, pieces: list[bytes], size: int) -> ReceivedLine:
+    return ReceivedLine(number, None if size > MOST_BYTES else b"".join(pieces))
+
+
+def _plain(error: Exception) -> str:
+    return str(error).replace("`", "").rstrip(".")

@@ -1,0 +1,1 @@
+"""Functions of the program that runs Keen, as tools of the model."""

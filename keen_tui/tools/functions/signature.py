@@ -1,0 +1,127 @@
+"""A typed function as a tool: its name, its docstring and its signature tell the model how to call it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.messages import ToolSpec
+from keen_tui.domain.tool_names import NAMES
+from keen_tui.text.labels import SERVER_TOOLS
+from keen_tui.tools.functions.docstrings import described
+from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
+
+MARK: Final = "__keen_tool__"
+"""The attribute of a function that has its `FunctionOptions`."""
+
+_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+_PREFIX: Final = "#/$defs/"
+_NAMED: Final = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+class FunctionOptions(Struct, frozen=True, kw_only=True):
+    """What the decorator `tool` says of a function: another `name`, "" for its own, and whether it only
+    reads."""
+
+    name: str = ""
+    reads_only: bool = False
+
+
+class FunctionSpec(Struct, frozen=True, kw_only=True):
+    """A function as a tool. `spec` is what the model gets, `arguments` the type that its arguments are
+    converted to, field by field."""
+
+    function: Callable[..., Any]
+    spec: ToolSpec
+    arguments: type[Struct]
+    reads_only: bool
+
+
+def function_specs(functions: Sequence[Callable[..., Any]]) -> tuple[FunctionSpec, ...]:
+    """The functions as tools.
+
+    Raises:
+        ConfigError: the model couldn't call one of them, or its name is taken.
+    """
+    specs = tuple(map(function_spec, functions))
+    names = [each.spec.name for each in specs]
+    if taken := next((name for name in names if name in NAMES or name.startswith(SERVER_TOOLS)), None):
+        raise ConfigError(f"tools: {taken} is a name of Keen's own tools. @tool(name=...) gives another one.")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ConfigError(f"tools: two functions are called {twice}. Give one another name: @tool(name=...).")
+    return specs
+
+
+def function_spec(function: Callable[..., Any]) -> FunctionSpec:
+    """The function as a tool. Raises ConfigError: the model couldn't call it."""
+    options = getattr(function, MARK, FunctionOptions())
+    if not callable(function):
+        raise ConfigError(f"tools: {function!r:.80} isn't a function.")
+    name = options.name or str(getattr(function, "__name__", ""))
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"tools: {name or repr(function)[:80]!r} can't be the name of a tool. A name has up to "
+            "64 letters, digits, _ and -, and begins with a letter or _. @tool(name=...) gives one."
+        )
+    doc = described(inspect.getdoc(function) or "")
+    if not doc.text:
+        raise ConfigError(f"tools: {name} has no docstring, so the model can't know what it does.")
+    arguments = _arguments(name, function, doc.arguments)
+    spec = ToolSpec(name=name, description=doc.text, parameters=_parameters(name, arguments))
+    return FunctionSpec(function=function, spec=spec, arguments=arguments, reads_only=options.reads_only)
+
+
+def _arguments(name: str, function: Callable[..., Any], words: Mapping[str, str]) -> type[Struct]:
+    """A type with a field for each parameter."""
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+        parameters = inspect.signature(function).parameters.values()
+    except (NameError, TypeError, ValueError) as error:
+        raise ConfigError(f"tools: the signature of {name} can't be read: {error}.") from error
+    fields = [_field(name, each, hints, words.get(each.name, "")) for each in parameters]
+    try:
+        return msgspec.defstruct(f"{name}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"tools: the signature of {name} can't be used: {error}.") from error
+
+
+def _field(name: str, parameter: Parameter, hints: Mapping[str, Any], words: str) -> Any:
+    if parameter.kind not in _NAMED:
+        written = str(parameter.replace(annotation=Parameter.empty, default=Parameter.empty))
+        raise ConfigError(f"tools: {name} takes {written} by place. A tool takes arguments by name only.")
+    if parameter.name not in hints:
+        raise ConfigError(f"tools: the argument {parameter.name} of {name} has no type.")
+    hint = hints[parameter.name]
+    if words:
+        hint = Annotated[hint, Meta(description=words)]
+    default = parameter.default
+    if default is Parameter.empty:
+        return parameter.name, hint
+    if not isinstance(default, _PLAIN):
+        default = msgspec.field(default_factory=lambda: parameter.default)
+    return parameter.name, hint, default
+
+
+def _parameters(name: str, arguments: type[Struct]) -> Mapping[str, Any]:
+    """The JSON schema of the arguments."""
+    try:
+        (reference,), parts = msgspec.json.schema_components((arguments,), ref_template=f"{_PREFIX}{{name}}")
+        own = parts.pop(reference["$ref"].removeprefix(_PREFIX))
+        schema = {key: value for key, value in own.items() if key != "title"}
+        return usable_schema(schema | ({"$defs": parts} if parts else {})).value
+    except SchemaRefused as error:
+        raise ConfigError(f"tools: {name} can't be called: {error}.") from error
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ConfigError(
+            f"tools: an argument of {name} has a type that JSON can't express. Use texts, numbers, booleans, "
+            "lists, dicts, literals and dataclasses."
+        ) from error
