@@ -143,6 +143,7 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
         "pages_read": [],
         "skills": [],
         "called": [],
+        "work_trees": [],
     }
     assert record["session_id"]
     assert record["usage"] == {
