@@ -103,6 +103,19 @@ class GitConfig(Struct, frozen=True):
             return "this repository has settings for several work trees"
         return ""
 
+    @property
+    def filter_of_repository(self) -> str:
+        """The key of a setting with which the repository itself names a program for content, "" for none. One
+        that the user's own settings have, too, is the user's."""
+        own = {(entry.key, entry.value) for entry in self.entries if not entry.is_of_repository}
+        named = (
+            entry.key
+            for entry in self.entries
+            if entry.section == "filter" and entry.names_a_program and entry.value
+            if entry.is_of_repository and (entry.key, entry.value) not in own
+        )
+        return next(named, "")
+
     def guards(self) -> Iterator[str]:
         """Flags that make git fail if the user's own settings name a program for content, instead of running
         or skipping it."""

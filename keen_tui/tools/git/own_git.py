@@ -1,6 +1,6 @@
 """Runs git for Keen itself, outside any sandbox: only commands that Keen writes, for a person who asked.
 
-Hooks, helpers and whatever else a repository may name are turned off; filters of the user's own settings run,
+Hooks, helpers and whatever else a repository may name are turned off, and nothing is fetched. Filters run,
 since files would be wrong without them.
 """
 
@@ -32,6 +32,8 @@ _GUARDS: Final = (
     "checkout.defaultRemote=",
 )
 _MISSING: Final = "Work trees need git, which isn't installed here. Install it, or start without."
+_VARIABLES: Final[Mapping[str, str]] = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": ""}
+"""No protocol is allowed: to fetch what a partial clone lacks, git would run what the repository names."""
 NO_MORE: Final[Mapping[str, str]] = {}
 _SECONDS: Final = 600.0
 _LONGEST: Final = 300
@@ -53,7 +55,7 @@ class OwnGit:
         if not program:
             raise ConfigError(missing)
         self._program = program
-        self._environ = child_environment(environ) | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        self._environ = child_environment(environ) | _VARIABLES
 
     def tried(
         self, folder: Path, *words: str, given: bytes = b"", more: Mapping[str, str] = NO_MORE

@@ -30,6 +30,7 @@ from keen_tui.system.work_tree_records import (
     write_record,
 )
 from keen_tui.text.sanitize import clean
+from keen_tui.tools.git.config import LIST, parse
 from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.tree_names import PREFIX, new_name, require_name
@@ -81,11 +82,13 @@ class WorkTrees:
 
         Raises:
             ConfigError: the name can't be one or is taken, or there is no repository, or nothing in it to
-                begin with. WorkTreeFailed: git can't make it.
+                begin with, or for a sub-agent it names a program. WorkTreeFailed: git can't make it.
         """
         if name:
             require_name(name)
         project = self.project_of(folder)
+        if agent:
+            self._require_no_filter(project)
         trees = trees_folder(self._data, project)
         _make_folder(trees)
         with _alone(trees):
@@ -219,6 +222,20 @@ class WorkTrees:
         commit = self._git.line(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         branch = self._git.line(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
         return _Origin(commit, branch, self._uncommitted(folder))
+
+    def _require_no_filter(self, project: Path) -> None:
+        """Raises ConfigError: the settings of the repository name a program for the contents of files. A
+        model may not have that run outside the sandbox."""
+        try:
+            key = parse(self._git.output(project, *LIST)).filter_of_repository
+        except ValueError as error:
+            raise ConfigError(f"The settings of the repository in {project} can't be read.") from error
+        if key:
+            raise ConfigError(
+                f"The settings of the repository in {project} name a program ({clean(key)[:80]}), which git "
+                "would run for the files of a work tree, outside the sandbox. If you trust it, move it to your "
+                f"own settings (git config --global), or {self._otherwise}."
+            )
 
     def _require_content(self, project: Path, commit: str) -> None:
         """Raises ConfigError: there is no commit, or it has submodules."""
