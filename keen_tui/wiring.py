@@ -135,7 +135,7 @@ def build_session(
         provider, known = parent.provider.sibling(searches=agent.may_use("web_search")), session.state.info
         if agent.model:
             provider, known = _model_named(agent.model, settings, chooser)
-        make, tools, role = built, toolbox, agent.instructions
+        make, tools, shared = built, toolbox, replace(session.shared, agent=agent.name, role=agent.instructions, hear=hear)
         if tree:
             tools = partial(
                 watching,
@@ -148,7 +148,8 @@ def build_session(
             )
             files = instruction_files and replace(instruction_files, workspace=tree.path)
             make = partial(built, workspace=tree.path, instruction_files=files)
-            role = f"{role}\n\n{tree.role}"
+            role, grants = f"{shared.role}\n\n{tree.role}", shared.grants.apart()
+            shared = replace(shared, role=role, grants=grants)
         return make(
             provider=provider,
             info=known,
@@ -157,7 +158,7 @@ def build_session(
             max_steps=min(agent.max_steps or settings.max_steps, settings.max_steps),
             policy=session.policy,
             hooks=[hook for hook in additions.hooks if hook.point in POINTS_IN_AGENTS],
-            shared=replace(session.shared, agent=agent.name, role=role, hear=hear),
+            shared=shared,
         )
 
     def enter_tree(agent: AgentDefinition, session_id: str) -> OwnTree:

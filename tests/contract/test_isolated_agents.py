@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,10 +19,10 @@ from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.demo.wires import seen
 from keen_tui.domain.choices import Api
 from keen_tui.domain.display import AgentDisplay
-from keen_tui.domain.events import TurnAbandoned, TurnDone, TurnIncomplete
+from keen_tui.domain.events import ApprovalRequested, TurnAbandoned, TurnDone, TurnIncomplete
 from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.system.presence import present_in
-from keen_tui.tools.git.linked_tree import LinkedTree
+from keen_tui.tools.git.linked_tree import LinkedTree, WorkTreeState
 from keen_tui.tools.git.work_trees import WorkTrees
 from tests.support.git_repository import commit, git, repository
 from tests.support.saving import SavedBench
@@ -267,3 +269,53 @@ async def test_its_session_is_saved_and_shown(tmp_path: Path, environ: dict[str,
         assert isinstance(display, AgentDisplay)
         events = bench.store.read(bench.store.path_of(display.session)).records
         assert any(isinstance(record.event, TurnDone) for record in events)
+
+
+async def test_what_is_allowed_in_its_work_tree_is_not_allowed_in_the_workspace(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    server, _ = server_of(
+        {
+            "go": [Reply([task("one", "writer")]), WRITE, said("Done.")],
+            "one": [WRITE, WRITE, said("One.")],
+        }
+    )
+    async with server, apart(tmp_path, server, environ, mode="ask") as bench:
+        bench.session.submit("go")
+        asked = await bench.log.wait_for(ApprovalRequested)
+        assert asked.agent == "writer" and asked.grant == "allow all edits in this workspace for this session"
+        bench.session.answer(asked.id, allow=True, scope="session")
+        await until(lambda: len(bench.log.of(ApprovalRequested)) == 2 or bool(bench.log.of(TurnDone)))
+        again = bench.log.of(ApprovalRequested)[-1]
+        assert not again.agent and not (tmp_path / "work/b.txt").exists()
+        bench.session.answer(again.id, allow=False)
+        await bench.log.wait_for(TurnDone)
+        assert len(bench.log.of(ApprovalRequested)) == 2
+
+
+async def test_a_stop_while_its_work_tree_is_looked_at_leaves_its_place_in_the_result(
+    tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, may_look, state = threading.Event(), threading.Event(), LinkedTree.state
+
+    def slowly(tree: LinkedTree) -> WorkTreeState:
+        looks.set()
+        may_look.wait()
+        return state(tree)
+
+    monkeypatch.setattr(LinkedTree, "state", slowly)
+    server, answers = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Done.")], "one": [WRITE, said("One.")]}
+    )
+    async with server, apart(tmp_path, server, environ) as bench:
+        bench.session.submit("go")
+        await until(looks.is_set)
+        bench.session.stop()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        may_look.set()
+        await bench.log.wait_for(TurnIncomplete)
+        assert isinstance(await bench.retry(), TurnDone)
+        (tree,) = trees()
+        assert f"It worked in a git work tree of its own, {tree.path}" in results_of(answers)[0]
+        assert len(answers.sent["one"]) == 2

@@ -17,10 +17,10 @@ def _ignore(event: Event) -> None:
 
 
 class Shared(Struct, kw_only=True):
-    """`clock` stands still while the person is asked, and lets one question at a time be asked; `grants` are
-    what the person has allowed for the session; `pace` is when the model's server takes the next request.
-    `agent` is the sub-agent's name and `role` what it is told of its work, both "" for a session that is
-    none; `hear` is told each event."""
+    """`clock` stands still while the person is asked, and lets one question at a time be asked. `grants` are
+    what the person has allowed for the session; a sub-agent in another folder has its own. `pace` is when the
+    model's server takes the next request. `agent` is the sub-agent's name and `role` what it is told of its
+    work, both "" for a session that is none; `hear` is told each event."""
 
     clock: WorkClock
     grants: Grants = field(default_factory=Grants)

@@ -116,8 +116,14 @@ class SubAgents:
         """Run it when its turn comes, and put its session away once it has finished."""
         async with self._slots:
             await agent.run()
-        if not agent.result.unfinished:
-            await asyncio.shield(self._put_away(agent, finished=True))
+        if agent.result.unfinished:
+            return
+        putting = asyncio.ensure_future(self._put_away(agent, finished=True))
+        try:
+            await asyncio.shield(putting)
+        except asyncio.CancelledError:
+            await putting  # the result says what its work tree holds, and no retry adds that
+            raise
 
     async def open(self, agent: SubAgent) -> Session:
         """The session of a sub-agent, as it was saved or new. Raises KeenError."""

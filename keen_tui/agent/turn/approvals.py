@@ -47,10 +47,14 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True):
 
 class Grants(Struct):
     """What was allowed for the session: kinds of calls, and beginnings of commands. A session shares it with
-    its sub-agents."""
+    its sub-agents, except those that work in another folder."""
 
     kinds: set[Grant] = field(default_factory=set)
     commands: tuple[CommandPattern, ...] = ()
+
+    def apart(self) -> Grants:
+        """The same for another folder: what is allowed there from now on doesn't hold here."""
+        return Grants(kinds=set(self.kinds), commands=self.commands)
 
     def forget(self) -> None:
         """Forget all of it."""
