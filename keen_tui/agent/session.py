@@ -519,7 +519,7 @@ class Session:
         if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
         await self._job.halt()
-        await self.agents.dismiss(finished=False)
+        await self.agents.dismiss(finished=self._setup.pending_store.store is None)
         self._queue.forget()
         await self._hooks.close()
         await self._setup.provider.close()

@@ -319,3 +319,17 @@ async def test_a_stop_while_its_work_tree_is_looked_at_leaves_its_place_in_the_r
         (tree,) = trees()
         assert f"It worked in a git work tree of its own, {tree.path}" in results_of(answers)[0]
         assert len(answers.sent["one"]) == 2
+
+
+async def test_the_end_of_the_program_removes_an_unchanged_work_tree_that_nobody_goes_on_with(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    read = Reply([Call("read_file", {"path": "a.txt"})])
+    server, answers = server_of({"go": [Reply([task("one", "writer")])], "one": [read, HANG]})
+    async with server:
+        async with apart(tmp_path, server, environ) as bench:
+            bench.session.submit("go")
+            await until(lambda: len(answers.sent.get("one", ())) == 2)
+            assert len(trees()) == 1
+        assert trees() == ()
+        assert git(tmp_path / "work", "branch", "--format=%(refname:short)") == "main\n"

@@ -10,11 +10,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.messages import WorkTreeChanged
 from keen_tui.system.presence import Presence
+from keen_tui.system.work_tree_records import project_folder
 from keen_tui.text.units import counted
 from keen_tui.tools.git.linked_tree import LinkedTree, WorkTreeState
 from keen_tui.tools.git.work_trees import WorkTrees
@@ -30,12 +32,14 @@ class OwnTree:
     Args:
         tree: the work tree.
         environ: names the data folder.
+        caller: the folder of the caller, relative to the top of the repository; "" for the top.
 
     `has_changed`: a call changed something in it, or may have.
     """
 
-    def __init__(self, tree: LinkedTree, environ: Mapping[str, str]) -> None:
+    def __init__(self, tree: LinkedTree, environ: Mapping[str, str], caller: str = "") -> None:
         self._tree = tree
+        self._caller = caller
         self._presence = Presence(environ, tree.path)
         self._presence.enter()
         self.has_changed = False
@@ -64,9 +68,12 @@ class OwnTree:
         """What the sub-agent is told of it."""
         record = self._tree.record
         begin = f"{record.base or 'the commit'} {record.commit[:10]}".strip()
+        below = "- You work at the top of the repository. Paths in the task may be relative to the caller's "
+        below = f"{below}folder, {self._caller}.\n" if self._caller else ""
         return (
             f"You work in a git work tree of your own, on the branch {record.branch}, begun at {begin}.\n"
             "- The caller works in another folder. Nothing that you do here changes that folder.\n"
+            f"{below}"
             "- Uncommitted changes of the caller aren't here, nor are files that git ignores: install what "
             "you need.\n"
             "- Commit your work on your branch when it is done: the caller can only merge commits.\n"
@@ -74,13 +81,14 @@ class OwnTree:
 
     def leave(self, *, finished: bool) -> str:
         """The sub-agent no longer works in it. Returns a sentence for the model that gave the task: what it
-        holds, "" if it held nothing and was removed, since the sub-agent has `finished`. Blocks; never
-        raises."""
+        holds, "" if it held nothing and was removed, since the sub-agent has `finished` and no other program
+        works in it. Blocks; never raises."""
+        is_used = bool(self._presence.others())
         self._presence.leave()
         try:
             state = self._tree.state()
             self.has_changed = self.has_changed or state.is_changed or bool(state.ahead)
-            if finished and not self.has_changed:
+            if finished and not (self.has_changed or is_used):
                 self._tree.remove()
                 return ""
         except KeenError as error:
@@ -89,13 +97,17 @@ class OwnTree:
         return f"{self.place} {self._holds(state)}"
 
     def _holds(self, state: WorkTreeState) -> str:
-        branch = self._tree.record.branch
+        (tip, branch), own = self._tree.checked_out(), self._tree.record.branch
         base = state.base or self._tree.record.commit[:10]
-        commits = f"{counted(state.ahead, 'commit')} that {base} lacks" if state.ahead else ""
+        work = quote((branch or tip[:10]) if state.ahead else own)
+        commits = f"{counted(state.commits, 'commit')} that no other branch has" if state.commits else ""
+        commits = f"{counted(state.ahead, 'commit')} that {base} lacks" if state.ahead else commits
         files = f"{counted(state.files, 'file')} with changes that aren't committed" if state.files else ""
         holds = " and ".join(filter(None, (commits, files))) or "no changes"
-        merge = f" git diff {base}...{branch} shows the commits, git merge {branch} merges them."
-        return f"It has {holds}, and stays until the user removes it.{merge if state.ahead else ''}"
+        if branch != own:
+            holds = f"{holds}, with {f'the branch {branch}' if branch else 'no branch'} checked out"
+        merge = f" git diff {quote(base)}...{work} shows the commits, git merge {work} merges them."
+        return f"It has {holds}, and stays until the user removes it.{merge if commits else ''}"
 
 
 def enter_tree(
@@ -109,4 +121,6 @@ def enter_tree(
     """
     number = session_id.rpartition("-")[2]
     name = f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""
-    return OwnTree(WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent).tree, environ)
+    tree = WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent).tree
+    caller = os.path.relpath(os.path.realpath(project_folder(workspace, environ)), tree.record.project)
+    return OwnTree(tree, environ, "" if caller == "." else caller)

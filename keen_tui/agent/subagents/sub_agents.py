@@ -167,7 +167,7 @@ class SubAgents:
 
     def dismiss(self, *, finished: bool = True) -> Coroutine[None, None, None]:
         """Forget them all; awaited, their sessions are closed. Not `finished`: the program ends, and another
-        one may go on with them."""
+        one goes on with them, since pending state is on the disk."""
         agents, self._agents, self._ids = self._agents, {}, {}
         return self._close(tuple(agents.values()), finished=finished)
 

@@ -198,7 +198,7 @@ class WorkTrees:
             LinkedTree(tree, record, self._git).sweep()
         self._git.tried(where, "worktree", "remove", "--force", "--force", "--", str(tree))
         if not self._has_branch(where, record.branch):
-            forget_record(tree)
+            _forget(tree)
             return self._made(tree, where, begins, record.agent)
         try:
             self._git.output(where, "worktree", "add", "--quiet", "--", str(tree), record.branch)
@@ -267,6 +267,13 @@ def _write(tree: Path, record: WorkTreeRecord) -> None:
         write_record(tree, record)
     except OSError as error:
         raise WorkTreeFailed(f"{record_file(tree)} can't be written: {error.strerror}.") from error
+
+
+def _forget(tree: Path) -> None:
+    try:
+        forget_record(tree)
+    except OSError as error:
+        raise WorkTreeFailed(f"{record_file(tree)} can't be removed: {error.strerror}.") from error
 
 
 def _make_folder(folder: Path) -> None:

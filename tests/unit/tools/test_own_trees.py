@@ -9,8 +9,9 @@ import pytest
 
 from keen_tui.agent.subagents.own_tree import OwnTree, enter_tree
 from keen_tui.domain.errors import ConfigError, WorkTreeFailed
+from keen_tui.system.presence import Presence
 from keen_tui.tools.git.work_trees import WorkTrees
-from tests.support.git_repository import git, repository
+from tests.support.git_repository import commit, git, repository
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -77,3 +78,49 @@ def test_nothing_is_fetched_by_a_program_that_the_repository_names(
     with pytest.raises(WorkTreeFailed, match="No work tree could be made"):
         entered(tmp_path, environ)
     assert not proof.exists()
+
+
+def test_it_names_the_branch_that_has_the_commits(tmp_path: Path, environ: dict[str, str]) -> None:
+    own = entered(tmp_path, environ)
+    git(own.path, "checkout", "-qb", "it's")
+    commit(own.path, "b.txt", "b\n", "second")
+    told = own.leave(finished=True)
+    assert "It has 1 commit that main lacks, with the branch it's checked out, and stays" in told
+    assert """git diff main...'it'"'"'s' shows the commits, git merge 'it'"'"'s' merges them.""" in told
+
+
+def test_without_a_branch_it_names_the_commit(tmp_path: Path, environ: dict[str, str]) -> None:
+    own = entered(tmp_path, environ)
+    git(own.path, "checkout", "-q", "--detach")
+    tip = commit(own.path, "b.txt", "b\n", "second")
+    told = own.leave(finished=True)
+    assert "It has 1 commit that main lacks, with no branch checked out, and stays" in told
+    assert f"git merge {tip[:10]} merges them." in told
+
+
+def test_commits_that_are_not_checked_out_are_named(tmp_path: Path, environ: dict[str, str]) -> None:
+    own = entered(tmp_path, environ)
+    commit(own.path, "b.txt", "b\n", "second")
+    git(own.path, "checkout", "-q", "--detach", "main")
+    told = own.leave(finished=True)
+    assert "It has 1 commit that no other branch has, with no branch checked out, and stays" in told
+    assert "git merge keen/writer-3fa2b1 merges them." in told
+
+
+def test_one_in_which_another_program_works_stays(tmp_path: Path, environ: dict[str, str]) -> None:
+    own = entered(tmp_path, environ)
+    other = Presence(environ, own.path)
+    other.enter()
+    assert "It has no changes, and stays until the user removes it." in own.leave(finished=True)
+    assert own.path.is_dir()
+    other.leave()
+
+
+def test_it_is_told_where_a_caller_below_the_top_works(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "work/apps/shop").mkdir(parents=True)
+    own = entered(tmp_path, environ, "work/apps/shop")
+    told = "Paths in the task may be relative to the caller's folder, apps/shop."
+    assert told in own.role
+    again = enter_tree(own.path, "writer", ID.replace("3f", "4f"), environ)
+    assert "Paths in the task" not in again.role
+    assert git(again.path, "branch", "--show-current") == "keen/writer-4fa2b1\n"
