@@ -333,3 +333,23 @@ async def test_the_end_of_the_program_removes_an_unchanged_work_tree_that_nobody
             assert len(trees()) == 1
         assert trees() == ()
         assert git(tmp_path / "work", "branch", "--format=%(refname:short)") == "main\n"
+
+
+async def test_one_whose_work_tree_was_removed_meanwhile_says_so_and_does_not_go_on(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    server, answers = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Again, then.")], "one": [WRITE, CUT]}
+    )
+    async with server:
+        async with apart(tmp_path, server, environ, durable=True) as bench:
+            await bench.ask("go")
+            session_id = bench.history.session_id
+        (tree,) = trees()
+        tree.remove(with_changes=True)
+        async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
+            assert isinstance(await bench.retry(), TurnDone)
+            (result,) = results_of(answers)
+            assert "Its work tree was removed after it was broken off" in result
+            assert len(answers.sent["one"]) == 2
+            assert trees() == ()

@@ -18,8 +18,8 @@ from keen_tui.domain.messages import WorkTreeChanged
 from keen_tui.system.presence import Presence
 from keen_tui.system.work_tree_records import project_folder
 from keen_tui.text.units import counted
-from keen_tui.tools.git.linked_tree import LinkedTree, WorkTreeState
-from keen_tui.tools.git.work_trees import WorkTrees
+from keen_tui.tools.git.linked_tree import WorkTreeState
+from keen_tui.tools.git.work_trees import Begun, WorkTrees
 
 _OTHERWISE: Final = "leave isolation: worktree out of the sub-agent's definition"
 _LONGEST: Final = 40
@@ -30,17 +30,19 @@ class OwnTree:
     """The work tree of one sub-agent, which is open in this program from now on.
 
     Args:
-        tree: the work tree.
+        begun: the work tree.
         environ: names the data folder.
         caller: the folder of the caller, relative to the top of the repository; "" for the top.
 
-    `has_changed`: a call changed something in it, or may have.
+    `has_changed`: a call changed something in it, or may have. `was_gone`: it was made just now, so nothing
+    that the sub-agent did before is in it, except for commits.
     """
 
-    def __init__(self, tree: LinkedTree, environ: Mapping[str, str], caller: str = "") -> None:
-        self._tree = tree
+    def __init__(self, begun: Begun, environ: Mapping[str, str], caller: str = "") -> None:
+        self.was_gone = begun.was_gone
+        self._tree = begun.tree
         self._caller = caller
-        self._presence = Presence(environ, tree.path)
+        self._presence = Presence(environ, begun.tree.path)
         self._presence.enter()
         self.has_changed = False
 
@@ -121,6 +123,7 @@ def enter_tree(
     """
     number = session_id.rpartition("-")[2]
     name = f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""
-    tree = WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent).tree
-    caller = os.path.relpath(os.path.realpath(project_folder(workspace, environ)), tree.record.project)
-    return OwnTree(tree, environ, "" if caller == "." else caller)
+    begun = WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent)
+    project = begun.tree.record.project
+    caller = os.path.relpath(os.path.realpath(project_folder(workspace, environ)), project)
+    return OwnTree(begun, environ, "" if caller == "." else caller)

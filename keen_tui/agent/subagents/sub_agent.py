@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"))
 """Reasons that a retry doesn't cure: the parent gets what there is."""
 
+_LOST: Final = "Its work tree was removed after it was broken off, so what it did there is lost: start again."
+
 
 class SubAgent:
     """Runs the call; a later attempt goes on where it was broken off.
@@ -68,7 +70,7 @@ class SubAgent:
     `result` is the result of the call so far; `broken` says how the last attempt was broken off, None if it
     wasn't; `unknown_calls` are those of its calls whose effects nobody knows. `session` is None before it has
     begun, and once it has finished. `tree` is the work tree in which it works apart, None if it works in the
-    workspace.
+    workspace; `has_lost_work`: somebody removed the work tree in which it was broken off.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class SubAgent:
         self.unknown_calls: tuple[UnknownCall, ...] = ()
         self.session: Session | None = None
         self.tree: OwnTree | None = None
+        self.has_lost_work = False
         self.events = KeptEvents()
         self._agents = agents
         self._opening: asyncio.Task[Session] | None = None
@@ -191,10 +194,14 @@ class SubAgent:
         return self.session
 
     def _begin(self, session: Session) -> None:
-        """Start its turn, or retry it. If it had finished before the parent could note it, nothing runs."""
+        """Start its turn, or retry it. If it had finished before the parent could note it, or its work is
+        lost, nothing runs."""
         assert self._ended
         if not session.turn:
             session.submit(self.order.prompt)
+        elif self.has_lost_work and session.state.open.is_unanswered:
+            self.result = failed(self, _LOST)
+            self._ended.set_result(None)
         elif session.state.open.is_unanswered:
             session.retry()
         else:

@@ -133,7 +133,9 @@ class SubAgents:
             agent.tree = await asyncio.to_thread(self._enter_tree, definition, agent.session_id)
         session = self._start(definition, agent.hear, agent.tree)
         if self.files:
-            agent.events.begin(await self.files.open(session, agent.session_id))
+            saved = await self.files.open(session, agent.session_id)
+            agent.events.begin(saved)
+            agent.has_lost_work = bool(saved and agent.tree and agent.tree.was_gone)
         return session
 
     def find(self, call_id: str) -> SubAgent | None:

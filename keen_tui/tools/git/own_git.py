@@ -55,7 +55,7 @@ class OwnGit:
         if not program:
             raise ConfigError(missing)
         self._program = program
-        self._environ = child_environment(environ) | _VARIABLES
+        self._environ = {**child_environment(environ), **_VARIABLES}
 
     def tried(
         self, folder: Path, *words: str, given: bytes = b"", more: Mapping[str, str] = NO_MORE

@@ -40,10 +40,12 @@ _TRIES = 20
 
 class Begun(Struct, frozen=True, kw_only=True):
     """A work tree to work in. `is_new`: it was made just now; then `left_behind` is the number of files of
-    the project whose changes aren't committed, so that they aren't in it."""
+    the project whose changes aren't committed, so that they aren't in it. `was_gone`: there was none of that
+    name, or its folder was missing."""
 
     tree: LinkedTree
     is_new: bool
+    was_gone: bool = True
     left_behind: int = 0
 
 
@@ -95,7 +97,7 @@ class WorkTrees:
             tree = trees / (name or self._free_name(trees, project))
             record = read_record(tree)
             if record and record.git and tree.is_dir():
-                return Begun(tree=self._require_whole(tree, record), is_new=False)
+                return Begun(tree=self._require_whole(tree, record), is_new=False, was_gone=False)
             where = folder if agent else project
             return self._again(tree, record, where) if record else self._made(tree, project, where, agent)
 
@@ -233,8 +235,8 @@ class WorkTrees:
         if key:
             raise ConfigError(
                 f"The settings of the repository in {project} name a program ({clean(key)[:80]}), which git "
-                "would run for the files of a work tree, outside the sandbox. If you trust it, move it to your "
-                f"own settings (git config --global), or {self._otherwise}."
+                "would run for the files of a work tree, outside the sandbox. If you trust it, move it to "
+                f"your own settings (git config --global), or {self._otherwise}."
             )
 
     def _require_content(self, project: Path, commit: str) -> None:
