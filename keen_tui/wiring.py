@@ -135,7 +135,8 @@ def build_session(
         provider, known = parent.provider.sibling(searches=agent.may_use("web_search")), session.state.info
         if agent.model:
             provider, known = _model_named(agent.model, settings, chooser)
-        make, tools, shared = built, toolbox, replace(session.shared, agent=agent.name, role=agent.instructions, hear=hear)
+        make, tools = built, toolbox
+        shared = replace(session.shared, agent=agent.name, role=agent.instructions, hear=hear)
         if tree:
             tools = partial(
                 watching,
@@ -145,6 +146,7 @@ def build_session(
                 functions=[each for each in functions if each.reads_only],  # others know nothing of the tree
                 linked=linked_git(tree.path, os.environ),
                 editor=None,
+                caller=workspace,
             )
             files = instruction_files and replace(instruction_files, workspace=tree.path)
             make = partial(built, workspace=tree.path, instruction_files=files)

@@ -224,6 +224,7 @@ def build_toolbox(
     servers: Sequence[McpServer] = (),
     auth: AuthFactory | None = None,
     linked: LinkedGit | None = None,
+    caller: Path | None = None,
     agents: Sequence[AgentDefinition] = (),
     editor: EditorFiles | None = None,
     functions: Sequence[FunctionSpec] = (),
@@ -246,6 +247,7 @@ def build_toolbox(
         servers: the MCP servers.
         auth: signs requests to servers.
         linked: the repository of a workspace that is a work tree of Keen's.
+        caller: the folder of the caller of a sub-agent that works apart; None for everyone else.
         agents: the sub-agents that can be called.
         editor: has the files as the person sees them; None: the disk has.
         functions: the tools of the program that runs Keen.
@@ -257,7 +259,8 @@ def build_toolbox(
     def keys() -> frozenset[str]:
         return api_keys(os.environ, named())
 
-    workspace = Workspace(root, backup, rules, [skill.folder for skill in skills], linked, editor)
+    folders = [skill.folder for skill in skills]
+    workspace = Workspace(root, backup, rules, folders, linked, editor, caller)
     shelf, skill_tools = _with_skills(workspace, skills)
     quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)

@@ -353,3 +353,23 @@ async def test_one_whose_work_tree_was_removed_meanwhile_says_so_and_does_not_go
             assert "Its work tree was removed after it was broken off" in result
             assert len(answers.sent["one"]) == 2
             assert trees() == ()
+
+
+async def test_it_leaves_the_workspace_alone_and_tells_of_other_files(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    writes = [
+        Reply([Call("write_file", {"path": str(file), "content": "c\n"})])
+        for file in (tmp_path / "work/c.txt", tmp_path / "beside.txt")
+    ]
+    server, answers = server_of(
+        {"go": [Reply([task("one", "writer")]), said("Done.")], "one": [*writes, said("One.")]}
+    )
+    async with server, apart(tmp_path, server, environ) as bench:
+        end = await bench.ask("go")
+        assert not (tmp_path / "work/c.txt").exists()
+        told = [message.text for message in seen(answers.sent["one"][-1]) if message.role == "tool"]
+        assert f"{tmp_path}/work/c.txt is in your caller's folder, which you don't change." in told[0]
+        assert (tmp_path / "beside.txt").exists()
+        assert end.turn_memory.files_changed == ("../beside.txt",)
+        assert end.turn_memory.work_trees == () and trees() == ()

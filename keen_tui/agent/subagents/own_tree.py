@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Final
 
+from msgspec.structs import replace
+
 from keen_tui.domain.errors import KeenError
-from keen_tui.domain.messages import WorkTreeChanged
+from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged, WorkTreeChanged
 from keen_tui.system.presence import Presence
 from keen_tui.system.work_tree_records import project_folder
 from keen_tui.text.units import counted
@@ -31,17 +33,19 @@ class OwnTree:
 
     Args:
         begun: the work tree.
+        workspace: the folder of the caller.
         environ: names the data folder.
-        caller: the folder of the caller, relative to the top of the repository; "" for the top.
 
     `has_changed`: a call changed something in it, or may have. `was_gone`: it was made just now, so nothing
     that the sub-agent did before is in it, except for commits.
     """
 
-    def __init__(self, begun: Begun, environ: Mapping[str, str], caller: str = "") -> None:
+    def __init__(self, begun: Begun, workspace: Path, environ: Mapping[str, str]) -> None:
         self.was_gone = begun.was_gone
         self._tree = begun.tree
-        self._caller = caller
+        self._workspace = os.path.realpath(workspace)
+        in_project = os.path.realpath(project_folder(workspace, environ))
+        self._caller = os.path.relpath(in_project, begun.tree.record.project)
         self._presence = Presence(environ, begun.tree.path)
         self._presence.enter()
         self.has_changed = False
@@ -55,6 +59,24 @@ class OwnTree:
     def fact(self) -> WorkTreeChanged:
         """That something was changed in it."""
         return WorkTreeChanged(name=self._tree.record.name, branch=self._tree.record.branch)
+
+    def outward(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """The facts of the sub-agent as those of its caller: that something was changed here stands for the
+        files in here, and files elsewhere have the names that they have for the caller."""
+        kept = tuple(own for fact in facts if (own := self._outward(fact)))
+        if len(kept) == len(facts):
+            return kept
+        self.has_changed = True
+        return (*kept, self.fact)
+
+    def _outward(self, fact: Fact) -> Fact | None:
+        if isinstance(fact, CommandUnwatched):
+            return None
+        if not isinstance(fact, FileChanged):
+            return fact
+        if not fact.path.startswith("../"):
+            return None
+        return replace(fact, path=os.path.relpath(self.path / fact.path, self._workspace))
 
     @property
     def place(self) -> str:
@@ -71,7 +93,7 @@ class OwnTree:
         record = self._tree.record
         begin = f"{record.base or 'the commit'} {record.commit[:10]}".strip()
         below = "- You work at the top of the repository. Paths in the task may be relative to the caller's "
-        below = f"{below}folder, {self._caller}.\n" if self._caller else ""
+        below = f"{below}folder, {self._caller}.\n" if self._caller != "." else ""
         return (
             f"You work in a git work tree of your own, on the branch {record.branch}, begun at {begin}.\n"
             "- The caller works in another folder. Nothing that you do here changes that folder.\n"
@@ -124,6 +146,4 @@ def enter_tree(
     number = session_id.rpartition("-")[2]
     name = f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""
     begun = WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent)
-    project = begun.tree.record.project
-    caller = os.path.relpath(os.path.realpath(project_folder(workspace, environ)), project)
-    return OwnTree(begun, environ, "" if caller == "." else caller)
+    return OwnTree(begun, workspace, environ)

@@ -36,9 +36,7 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import (
-    CommandUnwatched,
     Fact,
-    FileChanged,
     SkillUsed,
     ToolCall,
     ToolResult,
@@ -138,15 +136,9 @@ class SubAgent:
 
     def outward(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         """The facts of its turn that are facts of the parent's: without skills. If it works apart, that it
-        changed its work tree stands for the files."""
+        changed its work tree stands for the files in there."""
         own = tuple(fact for fact in facts if not isinstance(fact, SkillUsed))
-        if not self.tree:
-            return own
-        kept = tuple(fact for fact in own if not isinstance(fact, FileChanged | CommandUnwatched))
-        if kept == own:
-            return own
-        self.tree.has_changed = True
-        return (*kept, self.tree.fact)
+        return self.tree.outward(own) if self.tree else own
 
     def stop(self) -> None:
         """Stop it alone: the parent's turn goes on with what there is."""

@@ -18,7 +18,12 @@ from keen_tui.tools.files.workspace import ResolvedPath, Workspace
 async def prepared_change(
     workspace: Workspace, place: ResolvedPath, before: bytes | None, after: bytes
 ) -> PreparedCall:
-    """The change of `place` from `before` (None: no file yet) to `after`, with its diff."""
+    """The change of `place` from `before` (None: no file yet) to `after`, with its diff.
+
+    Raises:
+        ToolFailure: a sub-agent leaves the place as it is.
+    """
+    workspace.require_own(place)
     diff, fingerprint = await asyncio.to_thread(
         lambda: (diff_display(place.subject, _text(before), _text(after)), digest(after))
     )

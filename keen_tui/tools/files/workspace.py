@@ -47,7 +47,7 @@ class Workspace:
     `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
     `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `linked` is its
     repository if it is a work tree of Keen's. `editor` has the files as the person sees them; None: the disk
-    has.
+    has. `caller` is the folder that a sub-agent leaves as it is, since it works apart from its caller.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Workspace:
         skills: Sequence[Path] = (),
         linked: LinkedGit | None = None,
         editor: EditorFiles | None = None,
+        caller: Path | None = None,
     ) -> None:
         self.editor = editor
         self.linked = linked
@@ -67,6 +68,7 @@ class Workspace:
         self.rules = rules
         self.is_broad = bool(broad_folder(self.root))
         self._skills = frozenset(skills)
+        self._caller = Path(os.path.realpath(caller)) if caller else None
 
     def new_output_file(self) -> Path | None:
         """A file for output that is too long for a result; None: such output isn't saved. Called in a
@@ -100,6 +102,14 @@ class Workspace:
             inside=self.reads_freely(place),
             concern=self.concern,
         )
+
+    def require_own(self, place: ResolvedPath) -> None:
+        """Raises ToolFailure: the place is in the folder that a sub-agent leaves as it is."""
+        if self._caller and not place.inside and place.path.is_relative_to(self._caller):
+            raise ToolFailure(
+                f"{place.subject} is in your caller's folder, which you don't change. Change the same file "
+                f"in your own work tree, {self.root}."
+            )
 
     def withholds(self, place: ResolvedPath) -> bool:
         """Whether a search skips the file, and a command that reads it asks: it may contain keys, or a rule

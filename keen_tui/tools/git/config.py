@@ -35,6 +35,9 @@ _FAILING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Settings that make git fail instead of running the program, by section."""
 
+_OF_LFS: Final = ("lfs.customtransfer.", "lfs.extension.")
+"""Settings that name programs for the filter of Git LFS."""
+
 _PATH: Final = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
 _MOST_FILES: Final = 50
 
@@ -105,14 +108,16 @@ class GitConfig(Struct, frozen=True):
 
     @property
     def filter_of_repository(self) -> str:
-        """The key of a setting with which the repository itself names a program for content, "" for none. One
-        that the user's own settings have, too, is the user's."""
+        """The key of a setting with which the repository itself names a program for content, or may do so in
+        another work tree; "" for none. One that the user's own settings have, too, is the user's."""
         own = {(entry.key, entry.value) for entry in self.entries if not entry.is_of_repository}
         named = (
             entry.key
             for entry in self.entries
-            if entry.section == "filter" and entry.names_a_program and entry.value
-            if entry.is_of_repository and (entry.key, entry.value) not in own
+            if entry.is_of_repository and entry.value and (entry.key, entry.value) not in own
+            if (entry.section == "filter" and entry.names_a_program)
+            or entry.section == "includeif"
+            or entry.key.startswith(_OF_LFS)
         )
         return next(named, "")
 

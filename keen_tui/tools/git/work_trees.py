@@ -234,9 +234,9 @@ class WorkTrees:
             raise ConfigError(f"The settings of the repository in {project} can't be read.") from error
         if key:
             raise ConfigError(
-                f"The settings of the repository in {project} name a program ({clean(key)[:80]}), which git "
-                "would run for the files of a work tree, outside the sandbox. If you trust it, move it to "
-                f"your own settings (git config --global), or {self._otherwise}."
+                f"The settings of the repository in {project} name a program ({clean(key)[:80]}) that git "
+                "would run, or may run, for the files of a work tree, outside the sandbox. If you trust it, "
+                f"move it to your own settings (git config --global), or {self._otherwise}."
             )
 
     def _require_content(self, project: Path, commit: str) -> None:

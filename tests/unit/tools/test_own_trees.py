@@ -60,6 +60,16 @@ def test_a_filter_of_the_users_own_settings_runs(tmp_path: Path, environ: dict[s
     assert proof.exists()
 
 
+def test_a_filter_that_only_counts_in_other_work_trees_does_not_run(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    proof = with_filter(tmp_path, "--file", str(tmp_path / "work/.git/more"))
+    git(tmp_path / "work", "config", "includeIf.gitdir:**/worktrees/**.path", "more")
+    with pytest.raises(ConfigError, match="name a program"):
+        entered(tmp_path, environ)
+    assert not proof.exists()
+
+
 def test_nothing_is_fetched_by_a_program_that_the_repository_names(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
