@@ -119,20 +119,20 @@ class Watch:
         self._steps[name] = [count + 1, whole + seconds, max(longest, seconds)]
 
     def _see_first_paint(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Once Textual's driver exists, note the modules that are loaded when the composer is painted."""
-        module = sys.modules.get("textual.drivers.linux_driver")
-        if module is None or not hasattr(module, "LinuxDriver"):
+        """Once the driver exists, note the modules that are loaded when the composer is painted."""
+        module = sys.modules.get("keen_tui.frontends.tui.terminal.driver")
+        if module is None or not hasattr(module, "KeenDriver"):
             loop.call_later(0.001, self._see_first_paint, loop)
             return
-        original = module.LinuxDriver.write
+        original = module.KeenDriver.write
 
         def write(driver: Any, data: str) -> None:
             if PROMPT_SIGN in data:
                 self._modules = sorted(sys.modules)
-                module.LinuxDriver.write = original
+                module.KeenDriver.write = original
             original(driver, data)
 
-        module.LinuxDriver.write = write
+        module.KeenDriver.write = write
 
 
 class _Timed(Coroutine[Any, Any, Any]):
