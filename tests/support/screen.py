@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.app import App, ComposeResult
 from textual.dom import DOMNode
 from textual.strip import Strip
@@ -48,7 +49,12 @@ DIFF = DiffDisplay(
 
 
 def strips_of(app: App[Any]) -> list[Strip]:
-    """The screen as drawn now. Textual has only this private name for it."""
+    """The screen as drawn now. Textual has only these private names for it.
+
+    A screen that lets others show through finds them in a variable that Textual sets when it paints. Without
+    it, a look at the wrong moment would draw blanks in their place, which would then stay.
+    """
+    visible_screen_stack.set(app._background_screens)
     return [Strip(row) for row in app.screen._compositor.render_strips()]
 
 

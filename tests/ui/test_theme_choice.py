@@ -50,6 +50,15 @@ async def test_each_theme_is_seen_as_it_is_reached_and_esc_gives_the_old_one_bac
         await driver.until(lambda: is_colour(driver, "TurnMemory", "keen-dark", "text"))
 
 
+async def test_what_lies_behind_the_themes_is_seen_whenever_one_looks(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.three_turns())
+        await open_themes(driver)
+        driver.app.screen.refresh()
+        driver.app.screen._styles_cache.clear()
+        assert driver.shows("TurnMemory")
+
+
 async def test_enter_keeps_the_theme_and_writes_it_down(tmp_path: Path) -> None:
     service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path, check_rules)
     async with workspace(tmp_path, saved_settings=service) as driver:
