@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Self
 
 from rich.segment import Segment
@@ -29,7 +29,9 @@ class StripWidget(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._drawn: list[Strip] = []
         self._painted: list[Strip] = []
+        """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
 
     def strips(self) -> Iterable[Strip]:
@@ -44,31 +46,34 @@ class StripWidget(Widget):
 
     def refresh_changed(self) -> None:
         """Have those rows painted that look different than before."""
-        if self._is_stale or not self._fits:
+        size = self.size
+        if self._is_stale or not self._fits(size):
             self.refresh()
             return
-        before, self._painted = self._painted, self._repainted()
+        before = self._painted
+        self._repaint(size)
         changed = [old is not new for old, new in zip(before, self._painted, strict=True)]
         if any(changed):
-            regions = [Region(0, first, self.size.width, count) for first, count in _runs(changed)]
+            regions = [Region(0, first, size.width, count) for first, count in _runs(changed)]
             super().refresh(*regions)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        if self._is_stale or not self._fits:
-            self._painted = self._repainted()
+        size = self.size
+        if self._is_stale or not self._fits(size):
+            self._drawn = []  # the line filters may have changed
+            self._repaint(size)
             self._is_stale = False
         rows = self._painted[crop.y : crop.bottom]
-        if crop.column_span == (0, self.size.width):
+        if crop.column_span == (0, size.width):
             return rows
         return [row.crop(crop.x, crop.right) for row in rows]
 
     def render_line(self, y: int) -> Strip:
         return self.render_lines(Region(0, y, self.size.width, 1))[0]
 
-    @property
-    def _fits(self) -> bool:
-        """Whether the rows are those for the size that the widget has now."""
-        return self._painted_size == self.size and len(self._painted) == self.size.height
+    def _fits(self, size: Size) -> bool:
+        """Whether the painted rows are those of a widget of this size."""
+        return self._painted_size == size and len(self._painted) == size.height
 
     def _drawn_or_words(self) -> list[Strip]:
         """What the subclass says; where it fails there is a word in its place, and the rest goes on."""
@@ -80,18 +85,20 @@ class StripWidget(Widget):
             words = Strip([Segment(_FAILED, self.rich_style)]).adjust_cell_length(width, self.rich_style)
             return [words, *[Strip.blank(width, self.rich_style)] * (height - 1)][:height]
 
-    def _repainted(self) -> list[Strip]:
-        """The rows as they are now; one that looks as before at the same place is the one from before."""
-        self._painted_size = self.size
-        filters = self.get_line_filters()
-        ground = self.background_colors[1]
-        rows = self._drawn_or_words()
-        for each in filters:
-            rows = [row.apply_filter(each, ground) for row in rows]
-        before = self._painted
-        if len(rows) != len(before):
-            return rows
-        return [old if old is new or old == new else new for old, new in zip(before, rows, strict=True)]
+    def _repaint(self, size: Size) -> None:
+        """Paint the rows as they are now. A row that looks as before at the same place is the strip from
+        before; one that was drawn as the same strip isn't filtered again."""
+        before, self._drawn, self._painted_size = self._drawn, self._drawn_or_words(), size
+        filters, ground = self.get_line_filters(), self.background_colors[1]
+        painted: list[Strip] = []
+        for drawn, drawn_before, kept in zip_longest(self._drawn, before, self._painted):
+            if drawn is not None and drawn is not drawn_before:
+                for each in filters:
+                    drawn = drawn.apply_filter(each, ground)
+                painted.append(kept if drawn == kept else drawn)
+            elif drawn is not None:
+                painted.append(kept)
+        self._painted = painted
 
 
 def _runs(changed: Iterable[bool]) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from keen_tui.frontends.shared.run_status import run_facts
@@ -10,6 +11,7 @@ from keen_tui.frontends.tui.look.cells import meter
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
 from keen_tui.text.labels import kept_words
@@ -47,7 +49,11 @@ class StatusBar(RowWidget):
         pane_keys: tuple[tuple[str, str], ...],
         overlay_open: bool,
     ) -> None:
-        """Draw this state."""
+        """Draw this state, if something that stands in the row is different."""
+        state = replace(state, past=Trail(), live=(), turns=Trail(), last_word_at=0.0)  # they stand elsewhere
+        before = self._state, self._chip_in_view, self._pane_keys, self._overlay_open
+        if before == (state, chip_in_view, pane_keys, overlay_open):
+            return
         self._state = state
         self._chip_in_view = chip_in_view
         self._pane_keys = pane_keys
