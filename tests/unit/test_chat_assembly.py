@@ -404,6 +404,16 @@ def test_an_unreadable_event_is_quoted_and_may_be_tried_again() -> None:
     assert len(str(event_error("x" * 10_000))) < 300
 
 
+@pytest.mark.parametrize(
+    ("seed", "text"), [("NaN", "a"), ("1e999", "a"), ("1", "\\ud83d"), ('"\\ud83d"', "a")]
+)
+def test_an_event_with_odd_numbers_or_half_a_surrogate_pair_is_read(seed: str, text: str) -> None:
+    assembly = ChatAssembly("server")
+    event = f'{{"seed": {seed}, "choices": [{{"delta": {{"content": "{text}b"}}, "finish_reason": "stop"}}]}}'
+    assembly.take(ServerSentEvent(event))
+    assert assembly.finish().text.endswith("b")
+
+
 def test_error_objects_and_finish_reasons_of_failure_are_raised() -> None:
     with pytest.raises(ServerBusy, match="too busy"):
         assemble({"error": {"message": "too busy"}})

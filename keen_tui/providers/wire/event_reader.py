@@ -6,6 +6,8 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 
+import msgspec
+
 from keen_tui.domain.errors import ReplyUnreadable
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
@@ -113,7 +115,7 @@ def payload_of(event: ServerSentEvent, server: str) -> object:
         ReplyUnreadable: it isn't JSON.
     """
     try:
-        value = json.loads(event.data)
+        value = _json_of(event.data)
     except (ValueError, RecursionError):
         if event.name == "error":
             raise stream_error(event.data, server) from None
@@ -121,6 +123,19 @@ def payload_of(event: ServerSentEvent, server: str) -> object:
     if event.name == "error" or _is_error_list(value):
         raise stream_error(value, server)
     return value
+
+
+def _json_of(text: str) -> object:
+    """The value of a JSON text. msgspec reads it four times as fast as `json`, which reads what msgspec
+    refuses: NaN, numbers beyond a float, and halves of surrogate pairs.
+
+    Raises:
+        ValueError, RecursionError: it isn't JSON, or is nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        return json.loads(text)
 
 
 def _is_error_list(value: object) -> bool:
