@@ -113,6 +113,11 @@ class WorkTree:
         return Difference((new & self.files.keys()) | made, gone, changed, frozenset(noticed - made))
 
     @property
+    def is_known(self) -> bool:
+        """Whether a look has found the folder; it may be empty."""
+        return bool(self._folders)
+
+    @property
     def repositories(self) -> tuple[Repository, ...]:
         """Those that the files belong to."""
         return tuple(self._repositories.values())

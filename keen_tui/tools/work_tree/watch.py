@@ -123,11 +123,11 @@ class CommandWatch:
         self._states = FileStates(self._root, self._root, self._tree.repository_of)
 
     def _changes(self, *, asks_all: bool) -> Iterator[FileChange]:
-        old = dict(self._tree.files)
+        old, is_first = dict(self._tree.files), not self._tree.is_known
         found = self._tree.look(asks_all=asks_all)
-        for name in found.noticed if old else found.new:
+        for name in found.new if is_first else found.noticed:
             self._states.note_first(name)
-        if not old:
+        if is_first:
             return
         with ExitStack() as open_repositories:
             for repository in self._tree.repositories:

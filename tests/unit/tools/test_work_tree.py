@@ -237,6 +237,15 @@ def test_without_git_the_ignore_rules_and_package_folders_count(tmp_path: Path) 
     assert paths(watched(watch, project, command)) == ["src/c", "src/d"]
 
 
+def test_the_first_files_of_an_empty_folder_count(tmp_path: Path) -> None:
+    project = tmp_path / "plain"
+    project.mkdir()
+    watch = CommandWatch(project, tmp_path / "scratch", None, tuple)
+    assert paths(watched(watch, project, "mkdir src; echo 1 > src/a; echo 1 > b")) == ["b", "src/a"]
+    assert paths(watched(watch, project, "rm -r src b")) == ["b", "src/a"]
+    assert paths(watched(watch, project, "echo 1 > c")) == ["c"]
+
+
 def test_a_workspace_inside_a_repository_counts_its_own_files(project: Path, tmp_path: Path) -> None:
     watch = CommandWatch(project / "src", tmp_path / "scratch", None, tuple)
     changes = watched(watch, project, "echo 1 >> src/a1.py; echo 1 > src/x.log; echo 1 > top.py")
