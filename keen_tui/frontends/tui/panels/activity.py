@@ -118,10 +118,10 @@ class Activity(Panel):
         return [block for block in self._state.live if has_entry(block)]
 
     def _entry_of(self, block: Block, width: int) -> PanelEntry:
-        drawing = self._drawing(width)
         if not isinstance(block, ToolBlock) or block.status == "running":
+            drawing = self._drawing(width)
             return drawing.entry(block, self._tail(block, drawing))
-        return self.made.once(block, width, lambda: drawing.entry(block))
+        return self.made.once(block, width, lambda: self._drawing(width).entry(block))
 
     def _tail(self, block: Block, drawing: ActivityRows) -> Sequence[Text]:
         if not has_tail(block):

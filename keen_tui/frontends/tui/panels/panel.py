@@ -14,7 +14,7 @@ from textual.message import Message
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.entries import EntryCache, PanelEntry, PlacedEntries, place_entries
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread
+from keen_tui.frontends.tui.widgets.row_widget import MadeOfRows, RowWidget, spread
 
 EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
@@ -84,6 +84,7 @@ class Panel(RowWidget, can_focus=True):
         self._cursor = 0
         self._row_owner: dict[int, int] = {}
         self._wanted: tuple[int, int, int] | None = None
+        self._edged = MadeOfRows[Text]()
         self.made = EntryCache()
         """Its entries that look the same as long as what they are made from is the same object."""
 
@@ -152,7 +153,12 @@ class Panel(RowWidget, can_focus=True):
             page = [*above, pinned, Text()]
         page = (page + [Text()] * height)[:height]
         waiting = {len(head) + place for place in placed.waiting}
-        return [self._with_edge(row, width, waits=index in waiting) for index, row in enumerate(page)]
+        edge = self.glyphs.hairline, self.look("accent" if self.has_focus or self.overlaid else "edge")
+        bar = self.glyphs.bar, self.look("wait")
+        return self._edged.of(
+            ((row, bar if index in waiting else edge) for index, row in enumerate(page)),
+            lambda row, edge: Text.assemble(edge, " " * (EDGE - 1), row),
+        )
 
     def _placed(self, width: int, room: int) -> PlacedEntries:
         """The rows of the entries that fit."""
@@ -166,13 +172,6 @@ class Panel(RowWidget, can_focus=True):
     def _raised(self, row: Text, width: int) -> Text:
         filled = Text.assemble(row, " " * max(width - row.cell_len, 0))
         return Text.assemble(filled, style=self.look("text", on="raised", bold=True))
-
-    def _with_edge(self, row: Text, width: int, *, waits: bool) -> Text:
-        if waits:
-            edge = (self.glyphs.bar, self.look("wait"))
-        else:
-            edge = (self.glyphs.hairline, self.look("accent" if self.has_focus or self.overlaid else "edge"))
-        return Text.assemble(edge, " " * (EDGE - 1), row)
 
     def title_spread(self, title: str, right: Text, width: int) -> Text:
         """The usual title row."""

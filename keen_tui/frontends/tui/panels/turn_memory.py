@@ -105,10 +105,9 @@ class TurnMemoryPanel(Panel):
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
     def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
-        drawing = self._drawing(width)
         if turn.status in ("running", "pending"):
-            return drawing.entry(turn)
-        return self.made.once(turn, width, lambda: drawing.entry(turn))
+            return self._drawing(width).entry(turn)
+        return self.made.once(turn, width, lambda: self._drawing(width).entry(turn))
 
     def _drawing(self, width: int) -> MemoryRows:
         state = self._state

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -22,6 +22,8 @@ GAP = "   "
 
 _STRIPS_KEPT = 128
 
+Made = TypeVar("Made")
+
 
 @runtime_checkable
 class Themed(Protocol):
@@ -29,6 +31,27 @@ class Themed(Protocol):
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw with another theme or another set of signs."""
+
+
+class MadeOfRows(Generic[Made]):
+    """What was made of the rows of the newest picture. Most rows of the next one are the same objects: what
+    was made of them is made of them again without a look at their texts."""
+
+    def __init__(self) -> None:
+        self._newest: dict[tuple[int, Hashable], tuple[Text, Made]] = {}
+
+    def of(self, rows: Iterable[tuple[Text, Hashable]], make: Callable[[Text, Any], Made]) -> list[Made]:
+        """What `make` makes of the rows of a picture, each with the look that it is made for."""
+        before, self._newest = self._newest, {}
+        picture: list[Made] = []
+        for row, look in rows:
+            key = id(row), look
+            kept = before.get(key)
+            if kept is None or kept[0] is not row:
+                kept = row, make(row, look)
+            self._newest[key] = kept
+            picture.append(kept[1])
+        return picture
 
 
 class RowWidget(StripWidget):
@@ -46,6 +69,7 @@ class RowWidget(StripWidget):
         self.glyphs = glyphs
         self._has_changed = False
         self._strips: Recent[Hashable, Strip] = Recent(_STRIPS_KEPT)
+        self._made = MadeOfRows[Strip]()
 
     def rows(self, width: int, height: int) -> list[Text]:
         """The rows from the top. `height` is 0 while the widget's own height is being found out."""
@@ -75,9 +99,11 @@ class RowWidget(StripWidget):
     def strips(self) -> Iterator[Strip]:
         width, height = self.size
         ground = self.rich_style
-        rows = self.rows(width, height)
-        for y in range(height):
-            yield self._strip(rows[y] if y < len(rows) else Text(), width, ground)
+        rows = [*self.rows(width, height), *[Text()] * height][:height]
+        look = width, ground
+        yield from self._made.of(
+            ((row, look) for row in rows), lambda row, _: self._strip(row, width, ground)
+        )
 
     def _strip(self, row: Text, width: int, ground: Style) -> Strip:
         """The row as a strip: the very same one for a row that says and looks the same."""
