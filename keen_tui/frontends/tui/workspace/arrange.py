@@ -29,6 +29,7 @@ class Arrangement:
         self._columns_wanted = kept_columns(file)
         self._beside_wanted = True
         self._overlay_wanted = False
+        self._asked = False
         self._known: Layout | None = None
         self._keeping: asyncio.Lock | None = None
 
@@ -41,6 +42,11 @@ class Arrangement:
         """The terminal has this size now."""
         self._known = layout_of(size, self._columns_wanted)
         self._apply()
+
+    def set_asked(self, asked: bool) -> None:
+        """A question is open, or none: in a small window it gets the room of other panes."""
+        self._asked = asked
+        self._make_room()
 
     def toggle_sidebar(self) -> None:
         """Show or hide the panels, beside or over the conversation."""
@@ -75,7 +81,7 @@ class Arrangement:
     def room_for_question(self) -> int:
         """Rows that a question can have: all that nothing else needs."""
         view = self._view
-        shape = self._known or layout_of(view.app.size)
+        shape = self._shape
         notes = [note for note in (view.notice, view.guide) if note.display]
         said = sum(len(note.rows(note.size.width, 0)) + (not shape.low) for note in notes)
         said += view.disk_offer.display * (1 + (not shape.low))
@@ -107,15 +113,14 @@ class Arrangement:
 
     def _apply(self) -> None:
         view = self._view
-        shape = self._known or layout_of(view.app.size, self._columns_wanted)
-        beside = shape.wide and self._beside_wanted
+        shape = self._shape
+        beside = self._is_beside(shape)
         view.sidebar.display = beside or self.overlay_open
         view.sidebar.styles.width = shape.sidebar_columns
         view.sidebar.set_overlaid(self.overlay_open)
-        view.set_class(not beside, "-no-sidebar")
         view.set_class(shape.low, "-low")
-        view.set_class(shape.cramped, "-cramped")
         view.set_class(shape.tiny, "-tiny")
+        self._make_room()
         view.composer.set_flat(shape.flat)
         view.transcript.set_live_output(not beside)
         view.question_pane.set_hidden(shape.tiny)
@@ -123,6 +128,22 @@ class Arrangement:
         if view.focused and not is_displayed(view.focused):
             view.focus_input()  # at once: else Textual moves it to the nearest pane
         view.call_after_refresh(self._laid_out)
+
+    def _make_room(self) -> None:
+        """Show those panes of the conversation that have room. Not by classes of the screen: a change of
+        those makes Textual work out the styles of every widget anew."""
+        view, shape = self._view, self._shape
+        view.strip.display = not self._is_beside(shape) and not (shape.low and self._asked)
+        view.stage.display = not (shape.cramped and self._asked)
+        view.conversation.styles.align_vertical = "top" if view.stage.display else "bottom"
+
+    @property
+    def _shape(self) -> Layout:
+        return self._known or layout_of(self._view.app.size, self._columns_wanted)
+
+    def _is_beside(self, shape: Layout) -> bool:
+        """Whether the panels stand beside the conversation."""
+        return shape.wide and self._beside_wanted
 
     def _laid_out(self) -> None:
         """Move the focus out of a pane that the styles hide, and to the input where nothing has it."""

@@ -55,6 +55,7 @@ class WorkspaceView(Protocol):
     sidebar: Sidebar
     status: StatusBar
     conversation: Widget
+    stage: Widget
     said: NoticeBoard
 
     @property

@@ -145,12 +145,13 @@ class WorkspaceScreen(Screen[None]):
         self.status = StatusBar(styles, glyphs)
         self.too_small = TooSmall(styles, glyphs, id="too-small")
         self.conversation: Widget = Vertical(id="conversation")
+        self.stage: Widget = Container(id="stage")
 
     def compose(self) -> ComposeResult:
         yield self.header
         with Horizontal(id="main"):
             with self.conversation:
-                with Container(id="stage"):
+                with self.stage:
                     yield self.welcome
                     yield self.transcript
                 yield self.notice
@@ -316,7 +317,7 @@ class WorkspaceScreen(Screen[None]):
         self.parts.detail.leave_whole()
         answer = self.question_pane.ask(question)
         self.composer.display = False
-        self.add_class("-asks")
+        self.parts.arrangement.set_asked(True)
         self.transcript.set_asked(True)
         return answer
 
@@ -327,7 +328,7 @@ class WorkspaceScreen(Screen[None]):
         self.composer.display = True
         self.set_focus(self.prompt)
         self.question_pane.close()
-        self.remove_class("-asks")
+        self.parts.arrangement.set_asked(False)
         self.parts.turn_questions.ask_again()
 
     # What is done
