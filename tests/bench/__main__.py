@@ -35,11 +35,12 @@ PARTS: Mapping[str, str] = {
     "sessions": "sessions",
     "replies": "big_replies",
     "soak": "soak",
+    "peers": "peers",
 }
 """The modules of the parts, each with a function `rows`."""
 
-ON_DEMAND = ("soak", "memory")
-"""Parts that are measured only if they are named, because they take long."""
+ON_DEMAND = ("soak", "memory", "peers")
+"""Parts that are measured only if they are named, because they take long or need other programs."""
 
 
 def main(wanted: Sequence[str]) -> int:

@@ -49,13 +49,14 @@ def _cells(row: Row) -> tuple[str, ...]:
     has_ratio = bool(row.reference)
     return (
         row.what,
-        _with_unit(row.value, row.unit),
-        f"{_with_unit(row.reference, row.unit)} ({row.against})" if row.reference else "",
+        with_unit(row.value, row.unit),
+        f"{with_unit(row.reference, row.unit)} ({row.against})" if row.reference else "",
         f"{row.measured:.3g}x" if has_ratio else "",
-        "" if row.budget is None else f"{row.budget:.3g}x" if has_ratio else _with_unit(row.budget, row.unit),
+        "" if row.budget is None else f"{row.budget:.3g}x" if has_ratio else with_unit(row.budget, row.unit),
         "" if row.budget is None else "holds" if row.holds else "**missed**",
     )
 
 
-def _with_unit(value: float, unit: str) -> str:
+def with_unit(value: float, unit: str) -> str:
+    """The figure in three digits, or in whole thousands, with its unit."""
     return f"{value:,.0f} {unit}".strip() if abs(value) >= 1000 else f"{value:.3g} {unit}".strip()

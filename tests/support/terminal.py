@@ -23,7 +23,7 @@ import pyte
 
 from tests.support.waiting import LIMIT, wait_until
 
-_UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
+UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
 """Private sequences, such as those of the kitty keyboard protocol, that pyte treats as text."""
 
 _LONGEST_SEQUENCE = 40
@@ -200,7 +200,7 @@ class TerminalProgram:
         whole = len(self.output)
         begun = self.output.rfind(b"\x1b", max(whole - _LONGEST_SEQUENCE, self._drawn))
         end = begun if begun >= 0 else whole  # half of a sequence may have been read
-        self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", bytes(self.output[self._drawn : end])))
+        self._stream.feed(UNKNOWN_TO_PYTE.sub(b"", bytes(self.output[self._drawn : end])))
         self._drawn = end
         return "\n".join(row.rstrip() for row in self._screen.display)
 
