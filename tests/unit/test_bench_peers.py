@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import tomllib
@@ -24,6 +23,7 @@ ASKS = r"""
 import os, tty
 tty.setraw(0)
 os.write(1, b"\x1b[")
+os.read(0, 1)
 os.write(1, b"6n")
 os.write(1, os.read(0, 100).replace(b"\x1b", b"ESC"))
 """
@@ -59,13 +59,15 @@ def test_the_terminal_leaves_half_a_question_for_the_next_piece() -> None:
 
 def test_a_program_gets_its_answer_even_if_it_asks_in_two_pieces(tmp_path: Path) -> None:
     with AnsweringTerminal((sys.executable, "-c", ASKS), tmp_path, {}) as program:
+        program.wait_for("\x1b[")
+        program.type("x")
         program.wait_for("ESC[1;1R")
         assert program.takes_keys
         assert program.times[-1][1] == len(program.output)
 
 
 def test_screens_are_those_after_each_piece() -> None:
-    output = b"Section 0001\x1b[?25l\x1b[1;9H\x1b[31m0002"
+    output = b"Section 0001\x1b[<1u\x1b[1;9H\x1b[31m0002"
     shown = list(screens(output, [(1.0, 12), (2.0, 15), (3.0, len(output))]))
     assert [screen.split("\n")[0].rstrip() for _, screen in shown] == ["Section 0001"] * 2 + ["Section 0002"]
     assert first_sights(shown) == {1: 1.0, 2: 3.0}
@@ -166,7 +168,6 @@ def test_a_tree_of_processes_is_counted_and_ended_as_a_whole() -> None:
         assert process_tree.memory(parent.pid) > 5
         process_tree.end(parent.pid)
         assert parent.stdout.read() == b""
-    assert parent.returncode == -signal.SIGKILL
 
 
 def test_children_that_have_ended_still_count() -> None:
