@@ -17,7 +17,7 @@ from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
 
 DELTAS, DELTA_SIZE = 5_000, 12
-PACE = 300
+PACE, SLOW_PACE = 300, 200
 """Deltas a second."""
 END = "THE-END-OF-IT"
 
@@ -66,7 +66,7 @@ asyncio.run(main())
 
 
 def rows() -> Iterator[Row]:
-    """Full speed for each kind of text, then 300 deltas a second with keys pressed."""
+    """Full speed for each kind of text, then 200 deltas a second, and 300 with keys pressed."""
     for name in TEXTS:
         reply = Reply([Say(text(name))], delta_size=DELTA_SIZE)
         yield Row(
@@ -77,6 +77,7 @@ def rows() -> Iterator[Row]:
             against="the SDK alone",
             budget=2.0,
         )
+    yield Row(what=f"{SLOW_PACE} deltas/s: of one core", value=_share_of_a_core(), unit="%", budget=20)
     yield from _paced()
 
 
@@ -104,6 +105,16 @@ def _keen_at_full_speed(reply: Reply) -> float:
         program.type("hi\r")
         program.wait_for(END)
         return program.cpu() - before
+
+
+def _share_of_a_core() -> float:
+    """CPU of all threads as a share of the time that passes, from the first word to the last, in percent."""
+    reply = Reply([Say(text("mixed Markdown", 10 * SLOW_PACE))], delta_size=DELTA_SIZE, pace=1 / SLOW_PACE)
+    with serving(ModelServer(lambda _: reply)) as server, workspace(server.base_url) as program:
+        program.type("hi\r")
+        begin, spent = program.wait_for("Section"), program.cpu()
+        end = program.wait_for(END)
+        return (program.cpu() - spent) / (end - begin) * 100
 
 
 def _paced() -> Iterator[Row]:
