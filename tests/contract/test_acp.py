@@ -1,4 +1,4 @@
-"""The front end of editors: the SDK's client, real pipes, the real program, a scripted model."""
+"""The front end for editors: the SDK's client, real pipes, the real program, a scripted model."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ async def test_unknown_commands_are_refused_with_a_sentence(program: EditorProgr
         session = await running.new()
         with pytest.raises(RequestError, match="Did you mean /retry"):
             await running.say(session, "/retri")
-        with pytest.raises(RequestError, match="isn't for editors"):
+        with pytest.raises(RequestError, match="doesn't work in an editor"):
             await running.say(session, "/theme")
 
 
@@ -323,7 +323,7 @@ async def test_streams_that_are_no_pipes_are_refused(program: EditorProgram) -> 
     code, said = await _refusal(program, "-m", "keen_tui", "acp")
     assert (code, said) == (
         2,
-        "keen-tui: keen-tui acp needs pipes as standard input and output, as an editor gives them.\n",
+        "keen-tui: keen-tui acp needs pipes as standard input and output, as an editor provides them.\n",
     )
 
 

@@ -1,1 +1,1 @@
-"""The front end of editors: sessions by the Agent Client Protocol, on the standard streams."""
+"""The front end for editors: sessions in the Agent Client Protocol, over standard input and output."""

@@ -1,4 +1,4 @@
-"""The agent as the protocol calls it: each method of a request, and what it refuses."""
+"""Keen as an agent of the protocol: one method for each request of the editor."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _METHOD: Final = AuthMethodAgent(
     name="Keen's own model and key",
     description=(
         "Start keen-tui in a terminal, choose a model with f2 and enter its key there; or set the variable "
-        "of your provider (ANTHROPIC_API_KEY, OPENAI_API_KEY ...) in the editor's settings of this agent."
+        "of your provider (ANTHROPIC_API_KEY, OPENAI_API_KEY ...) in the editor's settings for this agent."
     ),
 )
 _PER_PAGE: Final = 50
@@ -72,7 +72,7 @@ _PER_PAGE: Final = 50
 
 
 class KeenAgent:
-    """Answers an editor. Several sessions can be open."""
+    """Answers the requests of an editor. Several sessions can be open."""
 
     def __init__(self, work: EditorWork, transport: PipeTransport) -> None:
         self._work = work
@@ -99,7 +99,7 @@ class KeenAgent:
         client_info: Implementation | None = None,
         **_: Any,
     ) -> InitializeResponse:
-        """Say what Keen can do. There is one version of the protocol."""
+        """The capabilities of Keen. It speaks one version of the protocol."""
         self._can = client_capabilities or ClientCapabilities()
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
@@ -119,7 +119,7 @@ class KeenAgent:
         )
 
     async def authenticate(self, method_id: str, **_: Any) -> AuthenticateResponse:
-        """Keen uses the model and the key that are configured: say whether there are any."""
+        """Check that a model and its key are configured; editors can't enter them."""
         if method_id != _METHOD.id:
             raise RequestError(_INVALID_PARAMS, f"There is no sign-in {method_id!r}, only {_METHOD.id!r}.")
         if missing := await asyncio.to_thread(self._work.missing):
@@ -129,7 +129,7 @@ class KeenAgent:
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
     ) -> ListSessionsResponse:
-        """The saved sessions of a folder, or all."""
+        """The saved sessions of a folder, or of all folders."""
         first = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
         if cursor and not first:
             raise RequestError(_INVALID_PARAMS, f"The cursor {cursor!r} isn't one of Keen's.")
@@ -155,7 +155,7 @@ class KeenAgent:
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: Sequence[ClientServer] | None = None, **_: Any
     ) -> LoadSessionResponse:
-        """Open a saved session, and tell everything that happened in it."""
+        """Open a saved session, and send everything that happened in it."""
         session = self._sessions.get(session_id)
         if session is None or session.has_turns:
             await self._let_go(session_id)
@@ -165,7 +165,7 @@ class KeenAgent:
     async def resume_session(
         self, session_id: str, cwd: str, mcp_servers: Sequence[ClientServer] | None = None, **_: Any
     ) -> ResumeSessionResponse:
-        """Open a saved session; one that is open stays what it is."""
+        """Open a saved session. Does nothing if it is already open."""
         session = self._sessions.get(session_id)
         if session is None:
             session = await self._begun(cwd, mcp_servers, opens=session_id)
@@ -178,14 +178,14 @@ class KeenAgent:
     ) -> ForkSessionResponse:
         """Open a copy of a session."""
         source = self._sessions.get(session_id)
-        opens = session_id if source is None or source.has_turns else ""  # nothing of it is saved yet
+        opens = session_id if source is None or source.has_turns else ""  # it isn't saved before a turn
         session = await self._begun(cwd, mcp_servers, opens=opens, copies=True)
         return ForkSessionResponse(
             session_id=session.id, modes=modes_of(session.setup), config_options=[*options_of(session.setup)]
         )
 
     async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
-        """Stop a session and free what it holds. It stays saved."""
+        """Stop the session's turn and close the session. It stays saved."""
         session = self._open(session_id)
         del self._sessions[session_id]
         await session.close()
@@ -220,13 +220,13 @@ class KeenAgent:
             log.warning("the editor cancels a session that isn't open")
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """There are no methods of Keen's own."""
+        """Refuse: Keen adds no methods to the protocol."""
         raise RequestError.method_not_found(f"_{method}")
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Notifications that Keen doesn't know mean nothing."""
+        """Ignore notifications that Keen doesn't know."""
 
-    # How one is opened
+    # Opening a session
 
     async def _begun(
         self,
@@ -260,19 +260,19 @@ class KeenAgent:
         return session
 
     async def _let_go(self, session_id: str) -> None:
-        """Close the session if it is open here: it is opened again."""
+        """Close the session if it is open here, so that it can be opened again."""
         session = self._sessions.get(session_id)
         if session is None:
             return
         if session.is_busy or session.setup.session.pending:
             raise RequestError(
-                _INVALID_REQUEST, f"Session {session_id} is open here already, and its turn isn't done."
+                _INVALID_REQUEST, f"Session {session_id} is already open here, and its turn isn't done."
             )
         del self._sessions[session_id]
         await session.close()
 
     def _open(self, session_id: str) -> EditorSession:
-        """The open session. Raises RequestError: there is none of that id."""
+        """The open session with that id. Raises RequestError if there is none."""
         session = self._sessions.get(session_id)
         if session is None:
             raise RequestError(
@@ -295,7 +295,7 @@ class KeenAgent:
 
 
 def _folder(cwd: str) -> Path:
-    """The folder. Raises RequestError: it isn't one."""
+    """The folder of a request. Raises RequestError if it isn't an absolute path of a folder."""
     path = Path(cwd)
     if "\0" in cwd or not path.is_absolute():
         raise RequestError(_INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}.")
@@ -320,7 +320,7 @@ def _info(session: SavedSession) -> SessionInfo:
 
 @contextmanager
 def _answered() -> Iterator[None]:
-    """Inside, what Keen refuses becomes an error of the protocol, with its sentence."""
+    """A context in which a KeenError becomes an error of the protocol, with the same sentence."""
     refused = partial(RequestError, data=None)
     try:
         yield

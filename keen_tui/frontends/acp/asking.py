@@ -1,4 +1,4 @@
-"""Questions to the person at the editor: by forms where the editor has them, else by permission requests."""
+"""Questions to the person at the editor: forms if the editor has them, otherwise permission requests."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ DECLINE: Final = Choice(id="decline", label="decline to answer")
 _ANSWER: Final = "answer"
 _WORDS: Final = "words"
 _FAILURES: Final = (RequestError, ConnectionError, ValidationError)
-"""What a question fails with: the editor refuses it, has gone, or answers something else."""
+"""Errors of a question: the editor refuses it, has gone, or answers something invalid."""
 
 
 class EditorAnswer(Struct, frozen=True, kw_only=True):
-    """The id of the choice, and the words that go with it."""
+    """An answer: `id` is that of the choice, `words` are the text that goes with it."""
 
     id: str
     words: str = ""
 
 
 class AskingConnection(Protocol):
-    """The connection, as far as questions need it."""
+    """The methods of the connection that questions need."""
 
     async def request_permission(
         self, session_id: str, tool_call: ToolCallUpdate, options: list[PermissionOption], **kwargs: Any
@@ -70,7 +70,7 @@ class AskingConnection(Protocol):
 
 
 class EditorAsker:
-    """Asks for one session.
+    """Asks the person the questions of one session.
 
     Args:
         forms: the editor shows forms (elicitation).
@@ -97,14 +97,14 @@ class EditorAsker:
             answer = await self._permission(call, options)
         except _FAILURES as failure:
             log.warning("the editor couldn't ask for a permission: %s", failure)
-            return EditorAnswer(id="no", words="The editor couldn't ask the user, so nobody agreed.")
+            return EditorAnswer(id="no", words="The editor couldn't ask the user, so the call is denied.")
         if answer == "no" and self._forms:
             return EditorAnswer(id="no", words=await self._reason(event.id))
         return EditorAnswer(id=answer) if answer else None
 
     async def question(self, event: QuestionAsked) -> EditorAnswer | None:
-        """The answer to a question of the model; its id is a number from 0, or that of `DECLINE`. None if it
-        was cancelled."""
+        """The answer to a question of the model. Its id is the number of the choice, from 0, or that of
+        `DECLINE`. None if the question was cancelled."""
         title = asker_and(event.agent, event.question)
         return await self.choose(title, (event.body,), (*asked_choices(event), DECLINE), call_id=event.id)
 
@@ -121,7 +121,7 @@ class EditorAsker:
             return None
 
     def _option(self, choice: Choice) -> PermissionOption:
-        """An answer to an approval."""
+        """A choice of an approval as a permission option."""
         kinds: dict[str, PermissionOptionKind] = {
             "yes": "allow_once",
             "grant": "allow_always",
@@ -178,7 +178,7 @@ class EditorAsker:
         required: list[str],
         call_id: str,
     ) -> dict[str, Any]:
-        """What was filled in; nothing if the person declined."""
+        """Show a form; returns its fields, none if the person declined."""
         schema = ElicitationSchema(type="object", properties={**fields}, required=required)
         mode = ElicitationFormSessionMode(
             session_id=self._session_id, tool_call_id=call_id or None, requested_schema=schema
@@ -189,7 +189,7 @@ class EditorAsker:
     async def _among_options(
         self, title: str, body: Sequence[str], choices: Sequence[Choice], call_id: str
     ) -> EditorAnswer | None:
-        """Ask by permission options, which take no words: answers that need some are left out."""
+        """Ask with permission options. They take no text, so answers that need some are left out."""
         options = [
             PermissionOption(
                 option_id=each.id,
@@ -228,7 +228,7 @@ class EditorAsker:
 
 
 _REFUSALS: Final = frozenset((DECLINE.id, "keep", "no", "stay"))
-_OWN_WORDS: Final = "To answer in your own words, decline, then write them as a message."
+_OWN_WORDS: Final = "To answer in your own words, decline and send your answer as a message."
 
 
 def allows(answer: EditorAnswer) -> bool:

@@ -1,4 +1,4 @@
-"""Tool calls from their beginning to their end, as updates of the protocol."""
+"""Updates of the protocol for tool calls, from their start to their end."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ _PLAN: Final[dict[TodoStatus, PlanEntryStatus]] = {
     "done": "completed",
 }
 _LIVE: Final = 8_000
-"""Characters of a running command's output that are shown, the newest."""
+"""The most characters of a running command's output that are shown: the newest."""
 
 
 class CallUpdates:
-    """The calls of a session.
+    """The updates for the calls of one session.
 
     Args:
-        terminals: the editor shows the output of commands in terminals of its own.
+        terminals: the editor shows the output of commands in its own terminal view.
     """
 
     def __init__(self, workspace: Path, *, terminals: bool) -> None:
         self.is_past = False
-        """Whether the calls happened earlier: the files have changed since."""
+        """Whether a saved session is being opened: its files may have changed since these calls."""
         self._workspace = workspace
         self._terminals = terminals
         self._begun: set[str] = set()
@@ -69,7 +69,7 @@ class CallUpdates:
         self._own_call = ""
 
     def begins(self, event: ToolStarted) -> ToolCallStart:
-        """A call begins."""
+        """The update when a call begins."""
         self._begun.add(event.id)
         shows_terminal = self._terminals and event.name == "bash"
         terminal = TerminalToolCallContent(type="terminal", terminal_id=event.id)
@@ -87,7 +87,7 @@ class CallUpdates:
         )
 
     async def asks(self, event: ApprovalRequested) -> ToolCallStart | ToolCallProgress:
-        """What a call would do, while it waits for approval."""
+        """The update when a call waits for approval: what it would do."""
         content = await content_of_question(event.display, self._workspace)
         places = changed_places(event.display, self._workspace)
         if event.id in self._begun:
@@ -111,7 +111,7 @@ class CallUpdates:
         )
 
     def answered(self, event: ApprovalAnswered) -> ToolCallProgress:
-        """An approval was answered. Nothing more is told of the calls of sub-agents."""
+        """The update when an approval was answered. For a sub-agent's call it is the last one."""
         is_last = event.id in self._of_agents
         self._of_agents.discard(event.id)
         status: ToolCallStatus = "failed" if is_last else "in_progress"
@@ -120,7 +120,7 @@ class CallUpdates:
         return ToolCallProgress(session_update="tool_call_update", tool_call_id=event.id, status=status)
 
     async def ends(self, event: ToolFinished) -> AsyncIterator[CallUpdate]:
-        """A call ended; the to-do list is a plan."""
+        """The updates when a call ends. A to-do list is also sent as a plan."""
         result = event.result
         self._begun.discard(event.id)
         shows_terminal = self._terminals and event.name == "bash"
@@ -155,7 +155,7 @@ class CallUpdates:
             yield update_plan(entries)
 
     def output(self, event: ToolOutput) -> ToolCallProgress:
-        """New output of a running call."""
+        """The update for new output of a running call."""
         if self._terminals and event.id != self._own_call:
             self._outputs[event.id] = ""
             data = {"terminal_id": event.id, "data": _for_terminal(event.text)}
@@ -172,7 +172,7 @@ class CallUpdates:
         )
 
     def own_command_begins(self, event: ShellStarted) -> ToolCallStart:
-        """A command of the user's begins."""
+        """The update when a command of the user's begins."""
         self._own_call = event.id
         return ToolCallStart(
             session_update="tool_call",
@@ -184,7 +184,7 @@ class CallUpdates:
         )
 
     def own_command_has_ended(self, event: ShellFinished) -> ToolCallProgress:
-        """A command of the user's ended."""
+        """The update when a command of the user's ended."""
         display = event.result.display
         output = display.output if isinstance(display, CommandDisplay) else ""
         self._outputs.pop(event.id, None)
@@ -199,5 +199,5 @@ class CallUpdates:
 
 
 def _for_terminal(text: str) -> str:
-    """Lines as a terminal begins them: at the left."""
+    """The text with CR LF line endings, so that each line starts at the left."""
     return text.replace("\r\n", "\n").replace("\n", "\r\n")

@@ -1,4 +1,4 @@
-"""The files of a session, read and written through its editor."""
+"""Files of a session, read and written through its editor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class FilesConnection(Protocol):
-    """The connection, as far as files need it."""
+    """The methods of the connection that files need."""
 
     async def read_text_file(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **kwargs: Any
@@ -29,11 +29,11 @@ class FilesConnection(Protocol):
 
 
 class ClientFiles:
-    """Asks the editor. `session_id` is set once the session has one.
+    """Reads and writes files through the editor. `session_id` is "" until the session has an id.
 
     Args:
-        folder: that of the session, as the editor names it.
-        reads, writes: what the editor offers. What it doesn't is done on the disk.
+        folder: the folder of the session, as the editor names it.
+        reads, writes: the editor offers this. Otherwise it is done on the disk.
     """
 
     def __init__(self, connection: FilesConnection, folder: Path, *, reads: bool, writes: bool) -> None:
@@ -45,18 +45,18 @@ class ClientFiles:
         self._real_folder = folder.resolve()
 
     async def read(self, path: Path) -> str | None:
-        """The text of a file as the editor has it; None if it doesn't give it."""
+        """The text of a file as the editor has it; None if the editor doesn't give it."""
         if not self._reads:
             return None
         try:
             answer = await self._connection.read_text_file(self.session_id, self._named(path))
         except (RequestError, ConnectionError, ValidationError) as failure:
-            log.info("the editor doesn't give a file: %s", failure)
+            log.info("the editor didn't return a file: %s", failure)
             return None
         return answer.content
 
     async def write(self, path: Path, text: str) -> None:
-        """Replace the text of a file. Raises ToolFailure: the editor couldn't."""
+        """Replace the text of a file. Raises ToolFailure if the editor couldn't."""
         try:
             await self._connection.write_text_file(self.session_id, self._named(path), text)
         except RequestError as refused:
@@ -68,6 +68,6 @@ class ClientFiles:
             ) from failure
 
     def _named(self, path: Path) -> str:
-        """A path with its symlinks resolved, as the editor would name it."""
+        """The editor's name for a path whose symlinks are resolved."""
         inside = path.is_relative_to(self._real_folder)
         return str(self._folder / path.relative_to(self._real_folder) if inside else path)

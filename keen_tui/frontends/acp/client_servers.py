@@ -1,4 +1,4 @@
-"""The MCP servers that an editor names, as settings would have them."""
+"""The MCP servers that an editor passes, with the fields of the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ClientServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
 
 def servers_of(servers: Sequence[ClientServer] | None) -> tuple[NamedServer, ...]:
-    """The servers. Raises RequestError: one uses a transport that wasn't offered."""
+    """The servers. Raises RequestError if one uses a transport that Keen doesn't offer."""
     return tuple(map(_server, servers or ()))
 
 

@@ -1,4 +1,4 @@
-"""Slash commands in an editor: which there are, and the front end as they see it."""
+"""Slash commands in an editor: their list, and the `CommandUi` that they get there."""
 
 from __future__ import annotations
 
@@ -67,29 +67,29 @@ COMMANDS: Final[tuple[Command, ...]] = (
     _CHECK,
     HELP,
 )
-"""The commands that make sense in an editor. It has its own ways to begin, open and fork sessions, and to
-choose a mode and a model."""
+"""The commands for editors. An editor has its own controls to begin, open and fork sessions, and to choose a
+mode and a model."""
 
 _NAMES: Final = frozenset(name for command in COMMANDS for name in command.slash)
 
 
 class EditorVoice(Protocol):
-    """Says sentences in the session, and asks."""
+    """Shows sentences in the session, and asks."""
 
     async def say(self, text: str) -> None:
-        """Say it after everything that has happened so far."""
+        """Show the text after everything that has happened so far."""
 
     async def ask(
         self, title: str, body: tuple[str, ...], choices: tuple[Choice, ...]
     ) -> EditorAnswer | None:
-        """The answer; None for none."""
+        """The person's answer; None if there is none."""
 
 
 class EditorUi:
-    """The editor, as commands see it. What they say is told by `flush`."""
+    """The editor as commands see it. `flush` shows the sentences that they said."""
 
     draft = ""
-    """Always empty: nobody knows what is being written."""
+    """Always "": Keen doesn't know what the person is writing."""
 
     def __init__(
         self, setup: FrontEndSetup, voice: EditorVoice, stats: SessionStats, slash: SlashCommands
@@ -115,11 +115,11 @@ class EditorUi:
         self._said.append(text)
 
     def narrate(self, text: str) -> None:
-        """Say it, too: an editor shows nothing by itself."""
+        """Say it: an editor shows nothing on its own."""
         self._said.append(text)
 
     def confirm(self, text: str) -> None:
-        """Say it, too: the editor isn't told of the event."""
+        """Say it: no update of the protocol tells the editor."""
         self._said.append(text)
 
     def tell_written(self, file: Path) -> None:
@@ -127,13 +127,13 @@ class EditorUi:
         self._said.append(f"Exported to {file}.")
 
     def write(self, text: str) -> None:
-        """Does nothing: the field for messages belongs to the editor."""
+        """Does nothing: the message field belongs to the editor."""
 
     def apply_setting(self, name: str, value: Any) -> None:
-        """Does nothing: settings aren't changed here."""
+        """Does nothing: no command for editors changes settings."""
 
     async def ask(self, question: CommandQuestion) -> str:
-        """The id of the answer, "" for none."""
+        """Ask; returns the id of the answer, "" for none."""
         await self.flush()
         answer = await self._voice.ask(
             question.title, tuple(_lines_of(question)), tuple(_choices_of(question))
@@ -141,7 +141,7 @@ class EditorUi:
         return answer.id if answer else ""
 
     async def show(self, page: Page) -> None:
-        """Say the page. Raises SessionRefused: it needs a terminal."""
+        """Say the page. Raises SessionRefused if it needs a terminal."""
         match page:
             case HelpPage():
                 self.say("\n".join(f"- {line}" for line in _help(self._slash)))
@@ -161,21 +161,21 @@ class EditorUi:
         return await answer
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Raises SessionRefused: editors replace sessions in their own way."""
+        """Raises SessionRefused: the editor itself begins and opens sessions."""
         raise SessionRefused("Begin or open sessions in the editor.")
 
     def leave(self) -> None:
-        """Does nothing: the program ends with its editor."""
+        """Does nothing: the program ends when its editor closes it."""
 
     async def flush(self) -> None:
-        """Tell what was said so far."""
+        """Show what was said so far."""
         said, self._said = self._said, []
         if text := "\n\n".join(filter(None, said)):
             await self._voice.say(text)
 
 
 async def run_command(ui: EditorUi, slash: SlashCommands, called: Called) -> str:
-    """Run a command. Returns the message to send for it, "" for none. Raises KeenError with a sentence."""
+    """Run a command. Returns the message to send, "" for none. Raises KeenError with a sentence."""
     if called.message is not None:
         return called.message
     if refusal := slash.refusal(called):
@@ -183,7 +183,7 @@ async def run_command(ui: EditorUi, slash: SlashCommands, called: Called) -> str
     if isinstance(called.what, PromptCall):
         return await called.what.text()
     if not isinstance(called.what, Command) or called.what not in COMMANDS:
-        raise SessionRefused(f"/{called.name} isn't for editors: start keen-tui in a terminal for it.")
+        raise SessionRefused(f"/{called.name} doesn't work in an editor: start keen-tui in a terminal.")
     try:
         await called.what.does(ui.context, called.words)
     finally:

@@ -1,4 +1,4 @@
-"""The parts of a prompt as the text of a message: images and files become names in it."""
+"""Turns the content blocks of a prompt into a message, which names the attached images and files."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ PromptBlock = (
     | ResourceContentBlock
     | EmbeddedResourceContentBlock
 )
-_NOT_KEPT: Final = "Images can't be taken here."
+_NOT_KEPT: Final = "Keen can't take images here."
 
 
 async def message_of(blocks: Sequence[PromptBlock], workspace: Path, prompts: PromptsPort | None) -> str:
-    """The message. What the editor attaches follows the words.
+    """The message: the words, then the texts that the editor attaches.
 
     Raises:
-        ImageRefused, StorageFailed: an image can't be used, or not be kept.
+        ImageRefused: an image can't be used, or there is audio.
+        StorageFailed: an image can't be saved.
     """
     words: list[str] = []
     behind: list[str] = []
@@ -64,12 +65,12 @@ async def message_of(blocks: Sequence[PromptBlock], workspace: Path, prompts: Pr
 
 
 def is_typed(blocks: Sequence[PromptBlock]) -> bool:
-    """Whether the prompt begins with words of the person, so that it may call a command."""
+    """Whether the prompt begins with text of the person, so that it may call a slash command."""
     return bool(blocks) and isinstance(blocks[0], TextContentBlock)
 
 
 def _joined(words: Sequence[str]) -> str:
-    """The words in a row; a name doesn't touch what is beside it."""
+    """The words joined; a space separates a name from its neighbours."""
     text = ""
     for word in words:
         touches = text and word and not (text[-1].isspace() or word[0].isspace())
@@ -78,7 +79,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 async def _image(data: str, workspace: Path, prompts: PromptsPort | None) -> str:
-    """Keep an image; returns its name in the message."""
+    """Save an image; returns its name in the message."""
     if prompts is None:
         raise ImageRefused(_NOT_KEPT)
     try:
@@ -95,7 +96,7 @@ def _link(block: ResourceContentBlock, workspace: Path) -> str:
 
 
 def _name(uri: str, workspace: Path) -> str:
-    """A file as messages name it; other addresses stay what they are."""
+    """The name of a file in messages; other addresses unchanged."""
     try:
         parts = urlsplit(uri)
     except ValueError:

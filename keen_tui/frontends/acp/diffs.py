@@ -1,7 +1,7 @@
-"""Diffs as the protocol has them: the text of a file before and after.
+"""Diffs as the protocol wants them: the whole text of a file before and after.
 
-Displays have the changed lines only. The rest comes from the file, if it fits the display on one of its
-sides; otherwise each hunk is a diff of its own.
+Display data has only the changed lines. The rest is read from the file, if the file is one side of the diff;
+otherwise each hunk becomes a diff of its own.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from keen_tui.system.safe_read import content_of
 from keen_tui.text.lines import lines_with_ends, usual_ending
 
 _LARGEST: Final = 400_000
-"""Bytes of a file that is shown whole."""
+"""The most bytes of a file that is shown whole."""
 
 
 async def diffs_of(diff: DiffDisplay, workspace: Path, *, reads: bool) -> list[FileEditToolCallContent]:
-    """The change as diffs, at least one. `reads`: the file still has one of its two contents."""
+    """The change as diffs, at least one. `reads`: the file may be read, since it still has one of the two
+    contents."""
     path = str(workspace / diff.path)
     if _is_new(diff):
         return [tool_diff_content(path, _side(diff.hunks[0] if diff.hunks else (), "+"), None)]
@@ -52,7 +53,7 @@ def _side(hunk: Sequence[DiffLine], sign: str) -> str:
 
 
 def _text_of(path: Path) -> str | None:
-    """The text of a file; None if it isn't one that can be shown."""
+    """The text of a file; None if it is missing, too large or not UTF-8."""
     try:
         content = content_of(path.resolve(), most=_LARGEST)
         return None if content is None else content.decode()
@@ -61,7 +62,7 @@ def _text_of(path: Path) -> str | None:
 
 
 def applied(text: str, diff: DiffDisplay, *, forward: bool) -> str | None:
-    """The other side of a text that is one side of the diff; None if it isn't that."""
+    """The text with the diff applied, or with `forward=False` undone; None if the diff doesn't match it."""
     source, target = ("-", "+") if forward else ("+", "-")
     lines, ending = lines_with_ends(text), usual_ending(text) or "\n"
     done: list[str] = []
@@ -87,8 +88,8 @@ def applied(text: str, diff: DiffDisplay, *, forward: bool) -> str | None:
 
 
 def _start(hunk: Sequence[DiffLine], source: str, shift: int) -> int:
-    """The index of the hunk's first line in the source. Unchanged rows have the numbers of the new text,
-    which has `shift` more lines before them than the source."""
+    """The index of the hunk's first line in the source. Unchanged rows are numbered in the new text, which
+    has `shift` more lines before the hunk than the source."""
     for index, row in enumerate(hunk):
         if row.sign == source:
             return row.number - 1
@@ -98,6 +99,6 @@ def _start(hunk: Sequence[DiffLine], source: str, shift: int) -> int:
 
 
 def _unchanged(hunk: Sequence[DiffLine], source: str, there: Sequence[str]) -> Iterator[str]:
-    """The lines of the source that the hunk doesn't change, with their endings."""
+    """The lines of the source that the hunk doesn't change, with their line endings."""
     rows = [row for row in hunk if row.sign in (" ", source)]
     return (line for row, line in zip(rows, there, strict=True) if row.sign == " ")

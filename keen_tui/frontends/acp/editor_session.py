@@ -57,11 +57,11 @@ _OWN_COMMAND: Final = "!"
 _ENDS: Final = (TurnDone, TurnIncomplete, TurnError)
 _CHOICES: Final = (ModeChanged, ModelChanged, PolicyChanged)
 _LAST_WORDS: Final = 2.0
-"""Seconds that a closing session has to tell its last events."""
+"""Seconds that a closing session has to send its last events."""
 
 
 class EditorClient(Struct, frozen=True):
-    """What an editor can do: show `forms`, and show output in `terminals` of its own."""
+    """The capabilities of an editor: it shows `forms`, and shows output in `terminals` of its own."""
 
     forms: bool = False
     terminals: bool = False
@@ -99,8 +99,8 @@ class EditorSession:
     # From the beginning to the end
 
     async def begin(self, opens: str = "", *, copies: bool = False, replays: bool = False) -> None:
-        """Begin the session, or open the saved one with the id `opens`, or a copy of it. `replays`: tell the
-        editor everything that happened there.
+        """Begin a session, or open the saved one with the id `opens`, or with `copies` a copy of it.
+        `replays`: send the editor everything that happened in it.
 
         Raises:
             KeenError: the session can't be opened.
@@ -121,11 +121,11 @@ class EditorSession:
         self._controls.warm_up()
 
     async def introduce(self) -> None:
-        """Tell the editor of the commands."""
+        """Send the editor the slash commands."""
         await self._send(offered_update(self._slash))
 
     async def close(self) -> None:
-        """Stop what runs and close the session. Everything is saved then."""
+        """Stop what runs, and close the session with everything saved."""
         self._cancels += 1
         self._settled.set()
         if self._command:
@@ -150,16 +150,16 @@ class EditorSession:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something runs."""
+        """Whether a job or a run is active."""
         return self._session.running or (self.setup.runs is not None and self.setup.runs.is_driven)
 
     @property
     def has_turns(self) -> bool:
-        """Whether something was said: before that, nothing is saved."""
+        """Whether there was a turn. A session without one isn't saved."""
         return bool(self._stats.turns)
 
     async def prompt(self, blocks: Sequence[PromptBlock]) -> PromptResponse:
-        """Send a message, or run a command, and wait for the end of all that comes of it.
+        """Send a message, or run a command, and wait until the turns that it starts have ended.
 
         Raises:
             KeenError: the message or the command is refused.
@@ -176,7 +176,7 @@ class EditorSession:
             return await self._answer(text, called, cancels, is_own=is_own)
 
     def cancel(self) -> None:
-        """Stop what runs; prompts that wait aren't sent."""
+        """Stop what runs, and drop the prompts that wait."""
         self._cancels += 1
         if self._command:
             self._command.cancel()
@@ -184,7 +184,7 @@ class EditorSession:
             self._session.stop()
 
     async def say(self, text: str) -> None:
-        """Say a sentence in the session."""
+        """Show a sentence in the session."""
         for update in self._updates.notice(text):
             await self._send(update)
 
@@ -199,7 +199,8 @@ class EditorSession:
     async def _answer(
         self, text: str, called: Called | None, cancels: int, *, is_own: bool
     ) -> PromptResponse:
-        """The answer to a prompt. It was cancelled if there were more than so many `cancels`."""
+        """Answer a prompt. `cancels` is the number of cancels when it came; more mean that it was
+        cancelled."""
         self._end, self._usage, self._is_prompted = None, [], True
         held, self._held = self._held, []
         for update in held:
@@ -226,7 +227,7 @@ class EditorSession:
         )
 
     async def _begin(self, text: str, called: Called | None, *, is_own: bool) -> str:
-        """Run what isn't a message. Returns the message to send, "" for none."""
+        """Run a shell command of the user's or a slash command. Returns the message to send, "" for none."""
         if self.setup.prompts and text.strip():
             self.setup.prompts.sent(text)
         if is_own:
@@ -241,7 +242,7 @@ class EditorSession:
             self._command = None
 
     async def _idle(self) -> None:
-        """Wait until nothing runs, and the editor was told of its end."""
+        """Wait until nothing runs and all updates are sent."""
         if runs := self.setup.runs:
             await runs.caught_up()
         while self.is_busy or self._is_telling or (self._batches and self._batches.unread):
@@ -286,7 +287,7 @@ class EditorSession:
             await self._tell_choices(event)
 
     async def _tell_past(self, events: Sequence[Event], *, replays: bool) -> None:
-        """Take what was published until now. Of a past, the editor is told if it `replays`."""
+        """Take the events of the opening. The editor gets those of earlier turns only if it `replays`."""
         opened = max((n for n, event in enumerate(events) if isinstance(event, SessionOpened)), default=0)
         is_past = any(isinstance(event, SessionRestored) for event in events[opened:])
         self._updates.calls.is_past = is_past
@@ -301,7 +302,7 @@ class EditorSession:
             if replays:
                 for update in updates:
                     await self._send(update)
-            elif is_over:  # what opening it did, such as abandoning a turn
+            elif is_over:  # the opening itself did this, such as abandoning a turn
                 self._held += [update for update in updates if isinstance(update, AgentMessageChunk)]
             elif isinstance(event, _ENDS):
                 last = [update for update in updates if isinstance(update, AgentMessageChunk)]
@@ -318,7 +319,7 @@ class EditorSession:
             self._held += self._updates.notice(left_over(runs.progress))
 
     async def _tell_choices(self, event: Event) -> None:
-        """Tell of a mode, a model or a policy that has changed."""
+        """Send the options after a change of the mode, the model or the policy."""
         if isinstance(event, ModeChanged):
             await self._send(
                 CurrentModeUpdate(session_update="current_mode_update", current_mode_id=event.mode)
@@ -333,7 +334,7 @@ class EditorSession:
         await self._send(SessionInfoUpdate(session_update="session_info_update", title=title))
 
     async def _send_or_hold(self, update: Any) -> None:
-        """Send an update. What Keen says between prompts waits for the next one."""
+        """Send an update. Between prompts, messages are held until the next prompt."""
         if isinstance(update, AgentMessageChunk) and not self._is_prompted:
             self._held.append(update)
         else:

@@ -1,5 +1,5 @@
-"""The numbers of turns and calls, for the metadata of answers and updates: what the protocol has no word
-for."""
+"""Metadata (`_meta`) of responses and updates: facts about turns and calls for which the protocol has no
+field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Numbers = dict[str, Any]
 
 
 def of_call(result: ToolResult, seconds: float) -> Numbers:
-    """How a call ended, and how long it took."""
+    """How a call ended, and how long it took in seconds."""
     numbers: Numbers = {"keen/outcome": result.outcome, "keen/seconds": round(seconds, 3)}
     if result.exit_code is not None:
         numbers["keen/exitCode"] = result.exit_code
@@ -31,7 +31,7 @@ def of_call(result: ToolResult, seconds: float) -> Numbers:
 
 
 def of_turn(end: EndEvent) -> Numbers:
-    """How a turn ended, what it took, and what is remembered or kept."""
+    """How a turn ended, its time in seconds, and what is remembered or kept."""
     numbers: Numbers = {
         "keen/turn": end.turn,
         "keen/attempt": end.attempt,
@@ -70,6 +70,6 @@ def of_retry(event: RetryScheduled) -> Numbers:
 
 
 def _memory(memory: TurnMemory) -> Numbers:
-    """What later turns remember, without what is empty."""
+    """The TurnMemory, without empty fields."""
     fields: dict[str, Any] = msgspec.to_builtins(memory)
     return {name: value for name, value in fields.items() if value}

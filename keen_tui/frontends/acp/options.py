@@ -1,4 +1,4 @@
-"""What an editor can choose for a session: the permission mode, the model, its effort, the memory policy."""
+"""The options of a session in an editor: permission mode, model, reasoning effort, memory policy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MODEL: Final = "model"
 _EFFORT: Final = "thought_level"
 _MEMORY: Final = "memory"
 _DEFAULT: Final = "default"
-"""The effort that a model takes by itself."""
+"""Stands for the model's own default effort."""
 
 
 def modes_of(setup: FrontEndSetup) -> SessionModeState:
@@ -44,7 +44,7 @@ def options_of(setup: FrontEndSetup) -> list[SessionConfigOptionSelect]:
 
 
 def choose_mode(setup: FrontEndSetup, mode: str) -> None:
-    """Change the permission mode. Raises SessionRefused: there is none of that name."""
+    """Change the permission mode. Raises SessionRefused if there is no mode of that name."""
     if mode not in get_args(Mode):
         raise SessionRefused(f"There is no mode {mode!r}. The modes are {', '.join(get_args(Mode))}.")
     kept(setup.controls, REPLAY_REFUSAL).set_mode(cast(Mode, mode))
@@ -117,7 +117,7 @@ def _of_model(models: ModelsPort, current: ModelInfo) -> Iterator[SessionConfigO
 
 
 def _groups(models: ModelsPort, current: ModelInfo) -> Iterator[SessionConfigSelectGroup]:
-    """The models that can be used now, by provider, and the one in use."""
+    """The models with a known key, by provider, and the one in use."""
     is_listed = False
     for provider in models.providers:
         offered = _offered(models, provider)
@@ -156,7 +156,7 @@ def _choose_model(models: ModelsPort, value: str) -> None:
 def _choose_effort(models: ModelsPort, value: str) -> None:
     current = models.current
     if current is None or value not in (_DEFAULT, *current.efforts):
-        raise SessionRefused(f"The model takes no effort {value!r}.")
+        raise SessionRefused(f"This model has no effort {value!r}.")
     _use(models, current, "" if value == _DEFAULT else value)
 
 

@@ -1,4 +1,4 @@
-"""Pages that commands show, as Markdown."""
+"""The pages of slash commands as Markdown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from keen_tui.text.units import counted
 
 
 def page_text(page: Page, stats: SessionStats) -> str:
-    """The page. Raises SessionRefused: it needs a terminal."""
+    """The page as Markdown. Raises SessionRefused if it needs a terminal."""
     match page:
         case UsagePage():
             return _listed(usage_lines(stats))

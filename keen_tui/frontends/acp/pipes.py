@@ -1,4 +1,5 @@
-"""Messages as lines of JSON on two pipes. What isn't a message is answered with an error and ends nothing."""
+"""JSON-RPC messages, one a line, on two pipes. A line that isn't a message gets an error response; the
+connection goes on."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from contextlib import suppress
 from typing import Any, Final
 
 LONGEST_MESSAGE: Final = 50_000_000
-"""Bytes of the longest message that is read: images are part of messages."""
+"""The most bytes of a message that is read. Messages contain images."""
 
 _OPTIONAL: Final = "$/"
-"""How the names of notifications begin that nobody has to know."""
+"""The prefix of notifications that may be ignored."""
 
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
@@ -22,8 +23,8 @@ class PipeTransport:
     """A transport for the SDK.
 
     Args:
-        reader: gives the lines of the other side. Its limit is that of a message.
-        writer: takes ours.
+        reader: reads the editor's lines. Its limit is `LONGEST_MESSAGE`.
+        writer: writes Keen's lines.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -33,11 +34,11 @@ class PipeTransport:
         self._after_reply: dict[asyncio.Task[Any] | None, Callable[[], Awaitable[None]]] = {}
 
     def after_reply(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Run an action as soon as the reply to the request that this task answers is sent."""
+        """Run an action right after the response to the request that the current task answers."""
         self._after_reply[asyncio.current_task()] = action
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Write a message. Raises ConnectionError: nobody reads any more."""
+        """Write a message. Raises ConnectionError if the editor has gone."""
         line = json.dumps(message, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
         async with self._writing:
             if self._writer.is_closing():
@@ -48,7 +49,7 @@ class PipeTransport:
             await action()
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next message; None once the other side has closed its end."""
+        """The next message; None once the editor has closed the pipe."""
         while True:
             try:
                 line = await self._reader.readuntil(b"\n")
@@ -66,7 +67,7 @@ class PipeTransport:
                 return message
 
     async def close(self) -> None:
-        """Write no more."""
+        """Close the pipe to the editor."""
         self._writer.close()
 
     async def _message(self, line: bytes) -> dict[str, Any] | None:

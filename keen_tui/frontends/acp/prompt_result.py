@@ -1,4 +1,4 @@
-"""What the answer to a prompt says: why the turn ended, and its tokens."""
+"""Parts of the response to a prompt: the stop reason and the tokens of the turn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from keen_tui.domain.events import EndEvent, TurnDone, TurnError, TurnIncomplete
 
 
 def stop_reason(end: EndEvent | None) -> StopReason:
-    """Why the turn ended, in the words of the protocol. A turn that broke off says so in a message."""
+    """The protocol's stop reason for the end of a turn. It has none for a turn that broke off: a message says
+    that."""
     match end:
         case TurnDone(reason="length"):
             return "max_tokens"
@@ -25,7 +26,7 @@ def stop_reason(end: EndEvent | None) -> StopReason:
 
 
 def sum_of(steps: Sequence[Usage]) -> TurnUsage | None:
-    """The tokens of all steps; None if none were reported."""
+    """The tokens of all steps together; None if no step reported any."""
     if not steps:
         return None
     used = [step.tokens for step in steps]

@@ -1,4 +1,4 @@
-"""Serves an editor on the standard streams until it goes away or a signal ends the program."""
+"""Serves an editor on standard input and output until the editor or a signal ends the program."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ from keen_tui.frontends.shared.editor_port import EditorWork
 
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _END_SECONDS: Final = 10.0
-"""Seconds that requests have to end, once all sessions are closed."""
+"""Seconds that requests have to finish, once all sessions are closed."""
 
 
 def run_acp(work: EditorWork) -> None:
     """Serve the editor. Sessions are closed and saved at the end.
 
     Raises:
-        ConfigError: the standard streams aren't those of an editor.
+        ConfigError: standard input or output isn't a pipe.
     """
     if sys.stdin.isatty():
         raise ConfigError(
-            "keen-tui acp is started by an editor, which talks to it by the Agent Client Protocol. "
+            "An editor starts keen-tui acp and talks to it in the Agent Client Protocol. "
             "In a terminal start keen-tui."
         )
     if not (_is_pipe(0) and _is_pipe(1)):
-        raise ConfigError("keen-tui acp needs pipes as standard input and output, as an editor gives them.")
+        raise ConfigError(
+            "keen-tui acp needs pipes as standard input and output, as an editor provides them."
+        )
     with _protocol_streams() as (incoming, outgoing):
         asyncio.run(_serve(work, incoming, outgoing))
 
@@ -47,8 +49,8 @@ def _is_pipe(descriptor: int) -> bool:
 
 @contextmanager
 def _protocol_streams() -> Iterator[tuple[int, int]]:
-    """The descriptors of the editor's pipes. Nothing else reads or writes them: standard input becomes empty,
-    and what is printed goes to standard error."""
+    """The descriptors of the editor's pipes. Nothing else uses them: standard input becomes empty, and
+    printed text goes to standard error."""
     incoming, outgoing = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDONLY)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Tool calls as the protocol has them: title, kind, places and content."""
+"""The parts of a tool call in the protocol: title, kind, locations and content."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ _TICKS: Final = re.compile("`{3,}")
 
 
 def kind_of(name: str) -> ToolKind:
-    """The kind of a tool's calls."""
+    """The protocol's kind for the calls of a tool."""
     return _KINDS.get(name, "other")
 
 
 def title_of(name: str, target: str) -> str:
-    """The title of a call: the command, or what is done with what."""
+    """The title of a call: the command, or the tool and its target (`Read src/cart.py`)."""
     line = revealed(first_line(target)).strip()
     more = "…" if "\n" in target.strip() or len(line) > _TITLE_LENGTH else ""
     line = f"{line[:_TITLE_LENGTH]}{more}"
@@ -84,7 +84,7 @@ def title_of(name: str, target: str) -> str:
 
 
 def places_of(name: str, arguments: Mapping[str, Any], workspace: Path) -> list[ToolCallLocation]:
-    """The file that a call is about, if its arguments name one."""
+    """The file that the arguments of a call name, at most one."""
     path = arguments.get("path")
     if name not in PATH_TOOLS or not isinstance(path, str) or not path.strip() or "\0" in path:
         return []
@@ -94,7 +94,7 @@ def places_of(name: str, arguments: Mapping[str, Any], workspace: Path) -> list[
 
 
 def changed_places(display: Display | None, workspace: Path) -> list[ToolCallLocation]:
-    """The files that a call has changed, or would."""
+    """The files that a call has changed, or would change."""
     match display:
         case DiffDisplay():
             return [_place(display, workspace)]
@@ -104,12 +104,12 @@ def changed_places(display: Display | None, workspace: Path) -> list[ToolCallLoc
 
 
 def status_of(result: ToolResult) -> ToolCallStatus:
-    """Whether a call has done what it was asked."""
+    """The status of a finished call: `completed` or `failed`."""
     return "completed" if result.outcome == "done" else "failed"
 
 
 async def content_of_question(display: Display | None, workspace: Path) -> list[CallContent]:
-    """What a call would do, for somebody who has to judge it."""
+    """The content of an approval: what the call would do."""
     match display:
         case None:
             return []
@@ -127,8 +127,8 @@ async def content_of_question(display: Display | None, workspace: Path) -> list[
 async def content_of_result(
     result: ToolResult, workspace: Path, *, name: str, reads: bool, shows_output: bool = True
 ) -> list[CallContent]:
-    """What came of a call. `reads`: the files that it changed may be read, for their whole text.
-    `shows_output`: its output isn't shown elsewhere."""
+    """The content of a finished call. `reads`: the files that it changed may be read, for their whole text.
+    `shows_output`: the output of a command is part of the content."""
     content: list[CallContent] = []
     display = result.display
     match display:
@@ -148,7 +148,7 @@ async def content_of_result(
 
 
 def _remarks(result: ToolResult, *, name: str) -> Iterator[str]:
-    """What is said of a result besides its display."""
+    """Sentences about a result, in addition to its display data."""
     if words := not_done_words(result):
         yield f"{words[:1].upper()}{words[1:]}."
     elif result.is_error:
@@ -164,7 +164,7 @@ def _remarks(result: ToolResult, *, name: str) -> Iterator[str]:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A text as a block of code in Markdown, whatever it contains."""
+    """A text as a code block in Markdown. No text can end its fence early."""
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     ending = "" if text.endswith("\n") else "\n"
@@ -201,7 +201,7 @@ def _place(diff: DiffDisplay, workspace: Path) -> ToolCallLocation:
 
 
 def _absolute(workspace: Path, path: str) -> str:
-    """The path as editors want it."""
+    """The path as editors want it: absolute."""
     try:
         return str(workspace / Path(path).expanduser())
     except RuntimeError:  # there is no such user

@@ -1,4 +1,4 @@
-"""Events of a session as updates of the protocol."""
+"""Turns the events of a session into updates of the protocol."""
 
 from __future__ import annotations
 
@@ -112,15 +112,15 @@ _HURRY: Final = "Stop the turn and write /retry to try at once."
 
 
 class Updates:
-    """Follows a session and says what its editor is told of each event.
+    """The updates for each event of a session.
 
     Args:
-        terminals: the editor shows the output of commands in terminals of its own.
+        terminals: the editor shows the output of commands in its own terminal view.
     """
 
     def __init__(self, workspace: Path, *, terminals: bool) -> None:
         self.heard = ""
-        """The message that the editor has just sent: it isn't told of that one."""
+        """The message that the editor has just sent. It isn't sent back to the editor."""
         self.calls = CallUpdates(workspace, terminals=terminals)
         self._in_text = False
         self._is_open = False
@@ -128,11 +128,11 @@ class Updates:
         self._cost: float | None = 0.0
 
     def use_window(self, tokens: int | None) -> None:
-        """The context window of the model in use."""
+        """Note the context window of the model in use; None if it isn't known."""
         self._window = tokens
 
     async def of(self, event: Event) -> AsyncIterator[Update]:
-        """The updates for an event, if there is anything to tell."""
+        """The updates for an event; none for many events."""
         if isinstance(event, SessionEvent):
             for update in self._of_session(event):
                 yield update
@@ -153,7 +153,7 @@ class Updates:
                     yield update
 
     def notice(self, *sentences: str, meta: Numbers | None = None) -> Iterator[AgentMessageChunk]:
-        """Sentences of Keen's, between what the model says."""
+        """Sentences from Keen, as a message between those of the model."""
         said = [sentence.strip() for sentence in sentences if sentence.strip()]
         if said:
             paragraphs = "\n\n".join(said)
@@ -179,7 +179,7 @@ class Updates:
             case StepRestarted():
                 if self._is_open:
                     self._is_open = False
-                    yield from self.notice("The reply so far is withdrawn; it starts again.")
+                    yield from self.notice("Ignore the reply so far; it starts again.")
             case RetryScheduled():
                 yield from self.notice(tries_again(event, hurry=_HURRY), meta=numbers.of_retry(event))
             case Notice():
@@ -213,13 +213,13 @@ class Updates:
             case Usage():
                 self._note_cost(event)
             case HostContacted() | HookRunning() | ContextAdded() | AgentEvent() | AgentWorked():
-                pass  # notices and results tell of what matters
+                pass  # notices and results say what matters
             case ApprovalAnswered():
                 yield self.calls.answered(event)
             case QuestionAsked() | QuestionAnswered():
                 pass  # questions are asked elsewhere
             case ToolStarted() | ToolOutput() | ToolFinished() | ApprovalRequested():
-                pass  # calls are told before
+                pass  # `of` handles calls
             case _:
                 assert_never(event)
 
@@ -261,14 +261,14 @@ class Updates:
             case SessionRestored():
                 yield from self.notice(event.skipped)
             case ModeChanged() | ModelChanged() | PolicyChanged() | QueueChanged() | PendingKept():
-                pass  # options are told elsewhere
+                pass  # `EditorSession` sends options
             case CompactionDelta() | BackgroundChanged() | RunWaited():
                 pass
             case _:
                 assert_never(event)
 
     def _turn_ends(self, event: EndEvent) -> Iterator[Update]:
-        """A closing message for a turn that isn't done: what was kept, what wasn't, and the ways on."""
+        """The last message of a turn that isn't done: what was kept, what wasn't, and how to continue."""
         lost_words, self._is_open = self._is_open and not isinstance(event, TurnDone), False
         if isinstance(event, TurnDone):
             return

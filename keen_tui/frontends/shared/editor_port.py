@@ -1,4 +1,4 @@
-"""What the front end of editors is given: it has no session before an editor begins one."""
+"""The rest of the program as the front end for editors sees it. The editor begins the sessions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from keen_tui.frontends.shared.port import FrontEndSetup
 
 
 class NamedServer(Struct, frozen=True, kw_only=True):
-    """An MCP server that the editor names. `entry` has the fields that settings have for a server; `name` is
-    the editor's."""
+    """An MCP server that the editor passes. `name` is the editor's; `entry` has the fields of a server in the
+    settings."""
 
     name: str
     entry: Mapping[str, Any]
 
 
 class FilesOfEditor(Protocol):
-    """The files of a session as its editor has them: with what was written there and isn't saved. `writes`:
-    it takes changes, too."""
+    """The files of a session as its editor has them, with unsaved changes. `writes`: the editor also accepts
+    changes."""
 
     writes: bool
 
@@ -34,7 +34,7 @@ class FilesOfEditor(Protocol):
 
 
 class EditorWork(Protocol):
-    """Builds sessions, and knows those that are saved."""
+    """Builds sessions, and lists the saved ones."""
 
     def missing(self) -> str:
         """Why no model can be used, as a sentence; "" if one can. Blocks."""
@@ -42,7 +42,7 @@ class EditorWork(Protocol):
     def begin(
         self, folder: Path, servers: Sequence[NamedServer], files: FilesOfEditor | None
     ) -> FrontEndSetup:
-        """A session in that folder, beside those that are open. Raises KeenError."""
+        """A new session in that folder; others stay open. Raises KeenError."""
 
     async def sessions(self, folder: Path | None) -> tuple[SavedSession, ...]:
         """The saved sessions of that folder, None for all, newest first. Raises KeenError."""
