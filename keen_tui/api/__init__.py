@@ -1,4 +1,4 @@
-"""What programs use of Keen: `open_session` and its values. `import keen_tui` offers the same names."""
+"""The Python API: `open_session` and its types. `import keen_tui` offers the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives the questions of a session to the program, and its answers to the session."""
+"""Passes a session's approvals and questions to the program's callbacks, and their answers back."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _ANSWERED = (ApprovalAnswered, QuestionAnswered)
 
 
 class ProgramAnswers:
-    """Calls `approve` and `answer` with what the session asks. If one of them fails, or returns something
-    else than it should, the answer is no, and a notice says so."""
+    """Calls `approve` and `answer` when the session asks. If one of them raises an exception, or returns a
+    value of another type, the answer is no, and a notice says so."""
 
     def __init__(self, session: Session, approve: Approve | None, answer: AnswerQuestion | None) -> None:
         self._session = session
@@ -78,7 +78,7 @@ class ProgramAnswers:
             problem = self._failure("approve", error)
         if problem:
             self._tell(event.turn, f"approve {problem}, so {event.name} was denied.")
-            decision = Deny("the program that decides about calls failed; nobody allowed this one")
+            decision = Deny("the program that decides about calls failed, so nobody allowed this one")
         with suppress(SessionRefused):  # it was stopped meanwhile
             if isinstance(decision, Allow):
                 self._session.answer(event.id, allow=True, scope=decision.scope)

@@ -1,4 +1,4 @@
-"""What a program is asked while a turn runs, and what it answers."""
+"""The approvals and questions that a program gets while a turn runs, and its answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from keen_tui.domain.events import AnswerChoice, ApprovalRequested, QuestionAske
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """A call that waits for a yes or a no.
+    """A tool call that waits for a yes or a no.
 
-    `tool` is the name of the tool, `target` what it acts on, in a few words. `question` asks the whole
-    question, `why` says why it is asked. `command` is the shell command, "" if it isn't one; `diff` the
-    change of a file, line by line with `+`, `-` or a space in front, "" for none. `risks` name parts of a
-    command that should be read first; `is_risky`: a yes may lose something or reveal a secret. `grant` says
-    what `Allow(scope="session")` would allow, `saves` what `Allow(scope="workspace")` would; None and () if
-    they allow this call alone. `agent` is the sub-agent that calls, "" for the session itself.
+    `tool` is the name of the tool, `target` names what it acts on in a few words. `question` is the question
+    as the screen shows it, `why` the reason for it. `command` is the shell command, "" for other tools;
+    `diff` is the change of a file, line by line with `+`, `-` or a space in front, "" for none. `risks` are
+    the parts of a command to read first, each with its reason; `is_risky`: a yes may lose something or reveal
+    a secret. `grant` says what `Allow(scope="session")` would allow, `saves` what `Allow(scope="workspace")`
+    would; None and () if any yes is for this call alone. `agent` is the name of the sub-agent that makes the
+    call, "" for the session itself. `turn` is the number of the turn, `id` the id of the call.
     """
 
     tool: str
@@ -47,14 +48,15 @@ class Allow(Struct, frozen=True, kw_only=True):
 
 
 class Deny(Struct, frozen=True):
-    """A no. The model reads the message."""
+    """A no. The model reads the message, the reason."""
 
     message: str = ""
 
 
 class UserQuestion(Struct, frozen=True, kw_only=True):
-    """A question of the model, or of an MCP server. `choices` are the answers to choose from, `body` is
-    Markdown that the question is about, such as a plan."""
+    """A question from the model or from an MCP server. `choices` are the answers to choose from, `body` is
+    Markdown that the question is about, such as a plan. `tool` is the name of the tool that asks, `agent` the
+    sub-agent, "" for the session itself; `turn` is the number of the turn, `id` the id of the call."""
 
     question: str
     choices: tuple[AnswerChoice, ...]
@@ -66,21 +68,22 @@ class UserQuestion(Struct, frozen=True, kw_only=True):
 
 
 class UserAnswer(Struct, frozen=True):
-    """An answer: `choice` counts from 0. `words` go with it; a choice with `wants_words` needs them."""
+    """An answer. `choice` is the number of the choice, from 0; `words` is text that goes with it, which a
+    choice with `wants_words` needs."""
 
     choice: int
     words: str = ""
 
 
 Approve: TypeAlias = Callable[[Approval], Allow | Deny | Awaitable[Allow | Deny]]
-"""Decides about a call: a plain function, which runs in a thread, or a coroutine function."""
+"""Decides about a call. A plain function, which runs in a thread, or a coroutine function."""
 
 AnswerQuestion: TypeAlias = Callable[[UserQuestion], UserAnswer | Awaitable[UserAnswer | None] | None]
 """Answers a question; None declines. A plain function, which runs in a thread, or a coroutine function."""
 
 
 def approval_of(event: ApprovalRequested) -> Approval:
-    """The approval that the event asks for."""
+    """The approval for an event."""
     shown = event.display
     return Approval(
         tool=event.name,
@@ -101,7 +104,7 @@ def approval_of(event: ApprovalRequested) -> Approval:
 
 
 def question_of_event(event: QuestionAsked) -> UserQuestion:
-    """The question that the event asks."""
+    """The question for an event."""
     return UserQuestion(
         question=event.question,
         choices=event.choices,

@@ -1,4 +1,4 @@
-"""Marks functions as tools of the model."""
+"""Marks functions as tools for the model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ def tool(*, name: str = "", reads_only: bool = False) -> Callable[[_Function], _
 def tool(
     function: _Function | None = None, /, *, name: str = "", reads_only: bool = False
 ) -> _Function | Callable[[_Function], _Function]:
-    """A decorator that says more of a function that is a tool of the model; it returns the function itself.
+    """A decorator with options for a function that is a tool; it returns the function itself.
 
-    `name` is what the model calls it by, "" for its own name. `reads_only`: it changes nothing, so it asks
-    nobody and may run beside other calls that only read.
+    Args:
+        name: the tool's name, "" for the name of the function.
+        reads_only: the function changes nothing, so its calls need no approval and may run at the same time
+            as other calls that only read.
     """
 
     def marked(marked_function: _Function) -> _Function:

@@ -1,4 +1,4 @@
-"""A session as a program has it."""
+"""The session that a program works with."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from keen_tui.memory.recorder import turn_memory
 class PendingWork(Struct, frozen=True, kw_only=True):
     """The work of an incomplete turn, which `retry` continues.
 
-    `calls` is the number of finished tool calls, `text` what the model said meanwhile, `memory` which files
-    they changed and which commands failed. The effects of `unknown_calls` aren't known: they were cut off.
-    `agents` is the number of sub-agents that a retry goes on with.
+    `calls` is the number of finished tool calls, `text` the model's text so far, `memory` the files that the
+    calls changed and the commands that failed. `unknown_calls` were cut off, so their effects aren't known.
+    `agents` is the number of sub-agents that a retry continues.
     """
 
     calls: int
@@ -36,9 +36,9 @@ class PendingWork(Struct, frozen=True, kw_only=True):
 
 
 class KeenSession:
-    """A session in a folder. `open_session` makes one. It belongs to one event loop.
+    """A session in a folder, made by `open_session`. It belongs to one event loop.
 
-    `notices` are sentences about its opening: what couldn't be read, which instructions were.
+    `notices` are sentences about its opening, such as which instructions were read and what couldn't be.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class KeenSession:
         self._is_ending = False
         self._is_closed = False
 
-    # What a program reads.
+    # Facts for the program
 
     @property
     def id(self) -> str:
@@ -63,7 +63,7 @@ class KeenSession:
 
     @property
     def folder(self) -> Path:
-        """The folder that it works in."""
+        """The folder that the session works in."""
         return self._session.workspace
 
     @property
@@ -78,12 +78,13 @@ class KeenSession:
 
     @property
     def running(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn is running."""
         return self._session.running
 
     @property
     def pending(self) -> PendingWork | None:
-        """The work of a turn that broke off, until a retry finishes it or `discard`; None: there is none."""
+        """The work of a turn that broke off, until a retry finishes it or `discard` drops it; None if there
+        is none."""
         kept = self._session.pending
         if kept is None:
             return None
@@ -97,7 +98,7 @@ class KeenSession:
 
     @property
     def memory(self) -> Mapping[int, TurnMemory]:
-        """What later turns remember, by the number of the turn. A summary stands under its last turn."""
+        """The TurnMemory of each turn, by its number. A summary has the number of the last turn in it."""
         answered = (each for each in self._session.conversation if each.role == "assistant")
         return {each.turn: each.memory or TurnMemory() for each in answered}
 
@@ -106,43 +107,46 @@ class KeenSession:
         """The messages that later turns are built from."""
         return self._session.conversation
 
-    # What it can be told.
+    # Commands for the program
 
     def ask(self, text: str) -> RunningTurn:
-        """A turn with this message: iterate over its events. If the last turn is incomplete, its work is kept
-        and this turn continues after it.
+        """A turn with this message: iterate over it for its events. If the last turn is incomplete, its work
+        is kept and this turn continues after it.
 
-        The iteration raises SessionRefused if the message is empty, another turn runs, or the session is
-        closed.
+        The iteration raises SessionRefused if the message is empty, another turn is running, or the session
+        is closed.
         """
         return RunningTurn(self, lambda: self._submit(text))
 
     def retry(self) -> RunningTurn:
-        """Another attempt at the turn that broke off, from its last result: iterate over its events.
+        """Another attempt at the turn that broke off, from its last result: iterate over it for its events.
 
-        The iteration raises SessionRefused if the last turn is done, another one runs, or the session is
-        closed.
+        The iteration raises SessionRefused if the last turn is done, another one is running, or the session
+        is closed.
         """
         return RunningTurn(self, self._session.retry)
 
     def stop(self) -> None:
-        """Stop the running turn. Its end event still comes. No effect if none runs."""
+        """Stop the running turn. Its end event still comes. No effect if no turn is running."""
         self._is_ending = True
         self._session.stop()
 
     def discard(self) -> None:
-        """Give up the turn that broke off. Later turns still know which files it changed. Raises
-        SessionRefused: the last turn is done, or one runs."""
+        """Give up the turn that broke off. Later turns still know which files it changed.
+
+        Raises:
+            SessionRefused: the last turn is done, or a turn is running.
+        """
         self._session.discard()
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, from the next call on."""
         self._session.set_mode(mode)
 
-    # What a `RunningTurn` needs, and `open_session`.
+    # For `RunningTurn` and `open_session`
 
     async def begin(self, start: Callable[[], None]) -> Subscription:
-        """Start a turn, once one that was stopped has ended. Returns its events. Raises SessionRefused."""
+        """Start a turn, after the end of one that was stopped. Returns its events. Raises SessionRefused."""
         async with self._beginning:
             if self._is_closed:
                 raise SessionRefused("The session is closed.")
@@ -163,19 +167,19 @@ class KeenSession:
             return reader
 
     async def flushed(self) -> bool:
-        """Wait until the session file holds everything so far; False: it can't be written."""
+        """Wait until the session file holds everything so far. False if it can't be written."""
         return await self._history.flushed()
 
     def leave(self, reader: Subscription) -> None:
-        """Nobody reads that turn any more: stop it, if it is the newest. In any thread."""
+        """Stop the turn with this reader, which nobody reads any more, if it is the newest. Thread-safe."""
         if reader is self._current:
             self._is_ending = True
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._left, reader)
 
     async def close(self) -> str:
-        """Stop what runs, and wait until everything is saved. Returns a sentence about what couldn't be,
-        "" if all is."""
+        """Stop the running turn, and wait until everything is saved. Returns a sentence about what couldn't
+        be saved, "" if everything was."""
         self._is_closed = True
         await self._session.close()
         problem = await self._history.close()

@@ -26,7 +26,7 @@ from keen_tui.wiring import build_saved_session, build_store
 
 log = logging.getLogger(__name__)
 
-_NOBODY: Final = f"{NOBODY}; {WHERE} was called without approve=, which would have been asked"
+_NOBODY: Final = f"{NOBODY}; {WHERE} was called without approve="
 
 
 @asynccontextmanager
@@ -46,11 +46,12 @@ async def open_session(
     save: bool = True,
     settings: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[KeenSession]:
-    """A session of the agent in a folder, as an async context manager. Leaving it stops what runs.
+    """An async context manager: a session in a folder. Leaving it stops the running turn.
 
-    Arguments that aren't given are those of the user's settings; given ones beat settings and environment.
+    Arguments that are left out come from the user's settings; the others override settings and environment.
 
     Args:
+        folder: the folder to work in.
         model: the model's name, as the server knows it.
         provider: the provider, such as "anthropic"; "" for the one that has the model.
         base_url: the server, if it isn't the provider's own.
@@ -58,17 +59,17 @@ async def open_session(
         mode: what runs without asking: "ask", "auto-edit", "plan" or "auto".
         memory: what later turns remember of a finished turn: "summary", "in-band" or "full-trace".
         tools: typed functions that the model can call.
-        approve: decides about calls that ask; None: they are denied.
-        answer: answers the model's questions; None: the model makes the safest assumption.
-        resume: the id of a saved session to continue, or its beginning; "" begins a new one.
-        save: whether the session is saved. Otherwise all of it is removed at the end.
+        approve: decides about calls that need approval; None denies them.
+        answer: answers the model's questions; with None the model makes the safest assumption.
+        resume: the id of a saved session to continue, or the beginning of the id; "" begins a new session.
+        save: whether to keep the session. Otherwise all of it is removed at the end.
         settings: more settings, named and nested as in settings.toml.
 
     Raises:
         ConfigError: an argument, a setting or a file is wrong.
         ModelMissing: there is no model, or no key for it.
-        StorageFailed: the session to resume can't be read; at the end, part of the session wasn't saved.
-        SessionRefused: the session to resume is open in another program, or another model has to continue it.
+        StorageFailed: the session to resume can't be read; at the end: part of the session wasn't saved.
+        SessionRefused: the session to resume is open in another program, or needs another model.
     """
     if resume and not save:
         raise ConfigError(f"{WHERE}: resume continues a saved session, so it needs save=True.")
@@ -116,7 +117,8 @@ async def open_session(
 
 
 async def _require_sandbox(session: Session) -> None:
-    """Raises ConfigError for mode auto without a sandbox that was not turned off: nobody could be asked."""
+    """Raises ConfigError in auto mode if there is no sandbox, unless the settings turn it off: there is no
+    `approve` to ask whether commands may run without one."""
     if session.mode == "auto" and (reason := await session.missing_sandbox()):
         raise ConfigError(
             f"{WHERE}: auto mode runs commands in a sandbox, and there is none here: {reason}. Pass "
@@ -126,7 +128,7 @@ async def _require_sandbox(session: Session) -> None:
 
 @contextmanager
 def _store(is_saved: bool) -> Iterator[SessionStore]:
-    """The saved sessions, or a folder for this one alone, which is removed."""
+    """The store of saved sessions, or a temporary one for this session alone."""
     if is_saved:
         yield build_store(os.environ)
         return

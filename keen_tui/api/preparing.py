@@ -1,4 +1,4 @@
-"""From the arguments of `open_session` to settings, a model, and what users and projects add."""
+"""Reads what a session needs: from the arguments of `open_session` to settings, a model and additions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import build_chooser
 
 WHERE: Final = "open_session"
-"""Where a wrong setting was given, in messages."""
+"""Names in messages where a wrong setting was given."""
 
 
 class WantedSession(Struct, frozen=True, kw_only=True):
-    """What `open_session` was asked for. "" and None leave it to the settings."""
+    """The arguments of `open_session`. "" and None mean that the settings decide."""
 
     folder: str
     model: str
@@ -44,7 +44,7 @@ class WantedSession(Struct, frozen=True, kw_only=True):
 
     @property
     def flags(self) -> dict[str, Any]:
-        """The settings that were given, by name. Raises ConfigError."""
+        """The settings among the arguments, by name. Raises ConfigError."""
         arguments = {
             "model": self.model,
             "provider": self.provider,
@@ -57,7 +57,7 @@ class WantedSession(Struct, frozen=True, kw_only=True):
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """What a session is built from. `notices` are sentences for the program."""
+    """The parts that a session is built from. `notices` are sentences for the program."""
 
     folder: Path
     settings: Settings
@@ -73,7 +73,7 @@ def prepared(wanted: WantedSession, environ: Mapping[str, str]) -> Prepared:
 
     Raises:
         ConfigError: an argument, a setting or a file is wrong.
-        ModelMissing: no model, or no key for it.
+        ModelMissing: there is no model, or no key for it.
     """
     folder = Path(wanted.folder).resolve()
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""A turn as a program reads it: its events, one after the other."""
+"""A turn that a program reads: its events, one after the other."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ class TurnOwner(Protocol):
     """The session of a turn."""
 
     async def begin(self, start: Callable[[], None]) -> Subscription:
-        """Start the turn, once the one before it has ended. Returns its events. Raises SessionRefused."""
+        """Start the turn, after the end of the one before. Returns its events. Raises SessionRefused."""
         ...
 
     async def flushed(self) -> bool:
-        """Wait until the session file holds everything so far; False: it can't be written."""
+        """Wait until the session file holds everything so far. False if it can't be written."""
         ...
 
     def leave(self, reader: Subscription) -> None:
-        """Nobody reads that turn any more: stop it. In any thread."""
+        """Stop the turn with this reader, which nobody reads any more. Thread-safe."""
         ...
 
 
 class RunningTurn:
-    """The events of one turn, up to its end event. The turn begins with the first of them.
+    """An async iterator over the events of one turn, up to its end event. The first `anext` starts the turn.
 
-    The message, each finished call and the end are given once the session file holds them. If nobody refers
-    to this object any more before the turn has ended, as after a `break`, the turn is stopped.
+    The message, each finished call and the end event come only when the session file holds them. If nothing
+    refers to this object any more before the turn has ended, as after a `break`, the turn is stopped.
     """
 
     def __init__(self, owner: TurnOwner, start: Callable[[], None]) -> None:
@@ -65,19 +65,19 @@ class RunningTurn:
         return event
 
     async def end(self) -> EndEvent:
-        """Read the rest of the turn; returns how it ended.
+        """Read the rest of the turn; returns its end event.
 
         Raises:
-            SessionRefused: it can't begin, or nobody can say how it ended, since the session was closed.
+            SessionRefused: the turn can't begin, or has no end event: it was left, or the session was closed.
         """
         async for _ in self:
             pass
         if self._end is None:
-            raise SessionRefused("The turn has no end: its reading was given up, or its session was closed.")
+            raise SessionRefused("The turn has no end event: it was left early, or its session was closed.")
         return self._end
 
     async def aclose(self) -> None:
-        """Read no further. A turn that hasn't ended is stopped."""
+        """Leave the turn. If it hasn't ended, it is stopped."""
         self._leave()
 
     def __del__(self) -> None:

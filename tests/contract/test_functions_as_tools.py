@@ -116,7 +116,7 @@ def _any_number(*x: int) -> None:
     """Do it."""
 
 
-def _by_place(x: int, /) -> None:
+def _by_position(x: int, /) -> None:
     """Do it."""
 
 
@@ -140,8 +140,8 @@ def _like_a_server() -> None:
 WRONG = {
     "no docstring": (_no_docstring, "_no_docstring has no docstring"),
     "no type": (_no_type, "the argument x of _no_type has no type"),
-    "any number": (_any_number, "_any_number takes *x by place"),
-    "by place": (_by_place, "_by_place takes x by place"),
+    "any number": (_any_number, "_any_number takes *x by position"),
+    "by position": (_by_position, "_by_position takes x by position"),
     "no JSON": (_not_json, "an argument of _not_json has a type that JSON can't express"),
     "unknown type": (_unknown_type, "the signature of _unknown_type can't be read: name 'Nowhere'"),
     "no name": (partial(order, note="x"), "can't be the name of a tool"),
@@ -228,7 +228,7 @@ def returning(value: Any) -> Callable[[], Any]:
         ({"a": [1, 2]}, '{"a":[1,2]}'),
         (Basket(["x"]), '{"items":["x"],"gift":false}'),
         (FunctionResult(text="no such item", is_error=True), "Error: no such item"),
-        (object(), "Error: give ran, but you can't get its result: object isn't JSON."),
+        (object(), "Error: give ran, but its result is lost: object can't become JSON."),
     ],
     ids=["text", "nothing", "JSON", "a dataclass", "an error", "no JSON"],
 )

@@ -83,7 +83,7 @@ async def test_uncommitted_changes_come_first_then_the_branch(program: Reviewer)
     git(work, "checkout", "-qb", "feature")
     commit(work, "b.txt", "new\n", "second")
     run = await program.review(reporting(finding("b.txt")), "--output", "json")
-    assert run.records[0]["scope"]["title"] == "feature beside main"
+    assert run.records[0]["scope"]["title"] == "feature compared with main"
     (work / "a.txt").write_text("two\n")
     run = await program.review(reporting(finding()), "--output", "json")
     assert run.records[0]["scope"]["kind"] == "uncommitted"

@@ -31,7 +31,7 @@ FINDINGS = (
     ),
 )
 RUNNING = ReviewReport(
-    scope=ReviewScope(kind="base", title="feature beside main", name="main"),
+    scope=ReviewScope(kind="base", title="feature compared with main", name="main"),
     root="/nowhere",
     files=("src/cart.py", "src/money.py"),
     left_out=(SkippedFile("poetry.lock", "a lock file"),),

@@ -31,7 +31,9 @@ FINDING = Finding(
     suggestion="Apply it once.",
 )
 REPORT = ReviewReport(
-    scope=ReviewScope(kind="base", title="feature beside main", name="main", old="a" * 40, new="b" * 40),
+    scope=ReviewScope(
+        kind="base", title="feature compared with main", name="main", old="a" * 40, new="b" * 40
+    ),
     root="/work",
     files=("src/cart.py",),
     left_out=(SkippedFile("poetry.lock", "a lock file"),),
@@ -78,7 +80,7 @@ def test_a_wrong_output_does_not_follow_it() -> None:
 
 def test_the_text_says_what_was_left_out_and_found() -> None:
     assert list(report_lines(REPORT)) == [
-        "Review of feature beside main",
+        "Review of feature compared with main",
         "",
         "P1  src/cart.py:3-5  Twice",
         "    It is applied twice.",

@@ -1,1 +1,1 @@
-"""Reviews of changes: turns that only read, in sessions of their own."""
+"""Reviews: turns that only read changes, each in a session of its own."""

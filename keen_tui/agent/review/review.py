@@ -1,4 +1,4 @@
-"""A review: one turn that only reads, in a session of its own, and what comes of it."""
+"""A review: one turn that only reads, in a session of its own, and its report."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Review:
     """Reviews a diff.
 
     Args:
-        session: has the tool among its tools; closed at the end.
+        session: the session of the review, which has `tool`; closed at the end.
         history: saves the session.
-        tool: takes the findings.
-        hear: is told each event of the session.
+        tool: collects the findings.
+        hear: called with each event of the session.
 
-    `report` says how far it is.
+    `report` is the report so far.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Review:
         self._hear = hear
 
     async def run(self) -> ReviewReport:
-        """Review; returns the report of the end. A cancelled review is stopped, and saved as far as it is."""
+        """Review; returns the final report. If it is cancelled, the turn is stopped and saved."""
         try:
             await self._history.new()
             self.report = replace(self.report, session_id=self._history.session_id)
@@ -77,7 +77,7 @@ class Review:
         return self.report
 
     def stop(self) -> None:
-        """Stop it; it ends as incomplete."""
+        """Stop the review, which then ends as incomplete."""
         self._session.stop()
 
     async def _turn(self) -> None:
@@ -124,7 +124,7 @@ class Review:
 
 
 def report_of(diff: ReviewDiff) -> ReviewReport:
-    """The report before the model is asked. Where there is nothing to ask it about, the last one."""
+    """The report before the turn begins. If there is no file to review, it is the final one."""
     report = ReviewReport(
         scope=diff.scope,
         root=str(diff.root),

@@ -1,4 +1,4 @@
-"""What a review may do, and what the model is told about it."""
+"""The rights of a reviewer, and the system prompt and the message of a review."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Functions of the program that runs Keen, as tools of the model."""
+"""Functions of the program that runs Keen, as tools for the model."""

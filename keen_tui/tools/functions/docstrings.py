@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of its arguments. Pure."""
+"""Reads the descriptions of a function and of its arguments from its docstring. Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _ARGUMENT = re.compile(r"(\w+)(?: *\([^)]*\))?: *(.*)")
 
 
 class Described(Struct, frozen=True):
-    """A docstring: its text without the section of the arguments, and what that says of each."""
+    """A docstring: `text` is all but the section of the arguments, `arguments` has the description of each by
+    name."""
 
     text: str
     arguments: dict[str, str]
 
 
 def described(docstring: str) -> Described:
-    """Read a docstring without its indentation. Arguments stand below `Args:`, each as `name: words` or
-    `name (type): words`; lines that are indented further belong to the one before."""
+    """Read a docstring whose indentation is removed. Arguments are below `Args:`, each as `name: words` or
+    `name (type): words`; more indented lines continue the one before."""
     lines = docstring.splitlines()
     begins = next((number for number, line in enumerate(lines) if line in _OF_ARGUMENTS), None)
     if begins is None:

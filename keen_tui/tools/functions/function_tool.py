@@ -1,4 +1,4 @@
-"""Calls a function of the program that runs Keen."""
+"""The tool that calls a function of the program that runs Keen."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _SHOWN: Final = 16_000
 
 
 class FunctionResult(Struct, frozen=True, kw_only=True):
-    """What a tool of your own returns if a text isn't enough.
+    """The result of a function tool that returns more than text.
 
     `text` is for the model, `summary` a few words for a person. `files_changed` are paths, absolute or from
-    the workspace: later turns are told of them. `is_error`: the tool couldn't do what it was asked.
+    the workspace, which later turns are told. `is_error`: the function couldn't do what it was asked.
     """
 
     text: str
@@ -52,7 +52,7 @@ class FunctionTool:
 
     @property
     def only_reads(self) -> bool:
-        """Whether the program says so. Nothing checks it."""
+        """Whether the program marked the function as read-only. Nothing checks that."""
         return self._function.reads_only
 
     def target(self, arguments: Mapping[str, Any]) -> str:
@@ -69,8 +69,8 @@ class FunctionTool:
         )
 
     def _converted(self, arguments: Mapping[str, Any]) -> Struct:
-        """The arguments with the types of the signature. As some models send them, null may stand for a
-        missing one, and numbers may come as text. Raises ToolFailure."""
+        """The arguments, converted to the types of the signature. Some models send null for a missing
+        argument, or numbers as text; both are accepted. Raises ToolFailure."""
         present = {name: value for name, value in arguments.items() if value is not None}
         problem = ""
         for given, strict in ((arguments, True), (present, True), (present, False)):
@@ -93,14 +93,14 @@ class FunctionTool:
         return await asyncio.to_thread(self._result, result)
 
     def _text(self, value: object) -> str:
-        """A returned value as text. Raises ToolFailure: it can't be JSON."""
+        """A returned value as text. Raises ToolFailure if it can't be written as JSON."""
         if value is None or isinstance(value, str):
             return value or ""
         try:
             return msgspec.json.encode(value).decode()
         except (TypeError, ValueError) as error:
             raise ToolFailure(
-                f"{self.spec.name} ran, but you can't get its result: {type(value).__name__} isn't JSON."
+                f"{self.spec.name} ran, but its result is lost: {type(value).__name__} can't become JSON."
             ) from error
 
     def _result(self, result: FunctionResult) -> ToolResult:

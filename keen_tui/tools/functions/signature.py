@@ -1,4 +1,4 @@
-"""A typed function as a tool: its name, its docstring and its signature tell the model how to call it."""
+"""Makes a tool of a typed function: its name, docstring and signature tell the model how to call it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keen_tui.tools.functions.docstrings import described
 from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
 
 MARK: Final = "__keen_tool__"
-"""The attribute of a function that has its `FunctionOptions`."""
+"""The attribute that holds the `FunctionOptions` of a function."""
 
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 _PREFIX: Final = "#/$defs/"
@@ -29,16 +29,16 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 
 class FunctionOptions(Struct, frozen=True, kw_only=True):
-    """What the decorator `tool` says of a function: another `name`, "" for its own, and whether it only
-    reads."""
+    """The options of the decorator `tool`: another `name`, "" for the function's own, and whether the
+    function only reads."""
 
     name: str = ""
     reads_only: bool = False
 
 
 class FunctionSpec(Struct, frozen=True, kw_only=True):
-    """A function as a tool. `spec` is what the model gets, `arguments` the type that its arguments are
-    converted to, field by field."""
+    """A function as a tool. `spec` is for the model; `arguments` is a struct with a field for each argument,
+    to which the model's arguments are converted."""
 
     function: Callable[..., Any]
     spec: ToolSpec
@@ -81,7 +81,7 @@ def function_spec(function: Callable[..., Any]) -> FunctionSpec:
 
 
 def _arguments(name: str, function: Callable[..., Any], words: Mapping[str, str]) -> type[Struct]:
-    """A type with a field for each parameter."""
+    """A struct with a field for each parameter."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
@@ -97,7 +97,7 @@ def _arguments(name: str, function: Callable[..., Any], words: Mapping[str, str]
 def _field(name: str, parameter: Parameter, hints: Mapping[str, Any], words: str) -> Any:
     if parameter.kind not in _NAMED:
         written = str(parameter.replace(annotation=Parameter.empty, default=Parameter.empty))
-        raise ConfigError(f"tools: {name} takes {written} by place. A tool takes arguments by name only.")
+        raise ConfigError(f"tools: {name} takes {written} by position. The model passes arguments by name.")
     if parameter.name not in hints:
         raise ConfigError(f"tools: the argument {parameter.name} of {name} has no type.")
     hint = hints[parameter.name]
@@ -122,6 +122,6 @@ def _parameters(name: str, arguments: type[Struct]) -> Mapping[str, Any]:
         raise ConfigError(f"tools: {name} can't be called: {error}.") from error
     except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigError(
-            f"tools: an argument of {name} has a type that JSON can't express. Use texts, numbers, booleans, "
-            "lists, dicts, literals and dataclasses."
+            f"tools: an argument of {name} has a type that JSON can't express. Use strings, numbers, "
+            "booleans, lists, dicts, literals and dataclasses."
         ) from error

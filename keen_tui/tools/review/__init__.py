@@ -1,1 +1,1 @@
-"""The changes under review: which they are, how git shows them, and what the model gets of them."""
+"""The changes under review: finds them, reads them from git, and builds the diff for the model."""

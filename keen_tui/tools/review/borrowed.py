@@ -19,15 +19,16 @@ from keen_tui.text.units import size
 from keen_tui.tools.review.repository import ReviewedRepository
 
 _LARGEST_NEW: Final = 20_000_000
-"""Bytes of an untracked file that git gets to see."""
+"""The most bytes of an untracked file that git reads."""
 
 _LINK: Final = "160000"
 """The mode of a submodule."""
 
 
 class ChangedEntry(Struct, frozen=True, kw_only=True):
-    """A changed file as git lists it. Modes are `100644` and the like, `000000` for a file that isn't there;
-    `old_object` and `new_object` name contents; `old_path` differs from `path` if the file was renamed."""
+    """A changed file as git lists it. Modes are `100644` and the like, `000000` for a missing file;
+    `old_object` and `new_object` are the object names of its contents; `old_path` differs from `path` if the
+    file was renamed."""
 
     path: bytes
     old_path: bytes
@@ -53,7 +54,7 @@ class ChangedEntry(Struct, frozen=True, kw_only=True):
 class BorrowedRepository:
     """Reads changes and contents. All methods block and raise WorkTreeFailed if git fails.
 
-    `skipped` are the uncommitted files that git doesn't get to see.
+    `skipped` are the uncommitted files that git doesn't read.
     """
 
     def __init__(self, repository: ReviewedRepository, folder: Path) -> None:
@@ -65,7 +66,7 @@ class BorrowedRepository:
         _fill(repository, folder)
 
     def add_uncommitted(self, head: str) -> None:
-        """Take over the files of the work tree as if they were added."""
+        """Add the changed and untracked files of the work tree to the copy of the index."""
         names: list[bytes] = []
         gone: list[bytes] = []
         for name in self._candidates(head):
@@ -78,7 +79,7 @@ class BorrowedRepository:
         self._update("--add", changed)
 
     def changes(self, scope: ReviewScope) -> tuple[ChangedEntry, ...]:
-        """The changed files of the scope; the uncommitted ones as they were added."""
+        """The changed files of the scope. For uncommitted changes call `add_uncommitted` first."""
         words = ("--raw", "-z", "--no-abbrev", "-r", "-M", "--ignore-submodules=dirty")
         old = scope.old or self._empty_tree()
         if scope.new:
@@ -86,14 +87,14 @@ class BorrowedRepository:
         return tuple(_entries(self._git.run("diff-index", "--cached", *words, old, "--")))
 
     def sizes(self, objects: Sequence[str]) -> dict[str, int]:
-        """The size of each of these contents in bytes; without those that the clone lacks."""
+        """The sizes of these contents in bytes, by object name, without those that the clone lacks."""
         given = "".join(f"{name}\n" for name in objects).encode()
         rows = self._git.run("cat-file", "--batch-check", given=given).decode().splitlines()
         parts = (row.split() for row in rows)
         return {part[0]: int(part[2]) for part in parts if part[1:2] == ["blob"]}
 
     def contents(self, objects: Sequence[str]) -> dict[str, bytes]:
-        """These contents, of which the clone has all."""
+        """These contents by object name. The clone must have all of them."""
         given = "".join(f"{name}\n" for name in objects).encode()
         output = self._git.run("cat-file", "--batch", given=given)
         found, at = {}, 0
@@ -105,7 +106,7 @@ class BorrowedRepository:
         return found
 
     def _candidates(self, head: str) -> list[bytes]:
-        """Tracked files that may differ from the commit; git doesn't look into submodules."""
+        """Tracked files that may differ from the commit, without submodules."""
         words = ("--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=all")
         found = _entries(self._git.run("diff-index", *words, head or self._empty_tree(), "--"))
         return list(dict.fromkeys(entry.path for entry in found if not entry.is_submodule))
@@ -141,13 +142,13 @@ class BorrowedRepository:
 
 @contextmanager
 def borrowed(repository: ReviewedRepository) -> Iterator[BorrowedRepository]:
-    """Such a repository, which is removed in the end."""
+    """A borrowed repository in a temporary folder, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="keen-review-") as folder:
         yield BorrowedRepository(repository, Path(folder))
 
 
 def _fill(repository: ReviewedRepository, folder: Path) -> None:
-    """Make the repository: settings, a way to the other one's objects, and a copy of its index."""
+    """Create the repository: settings, a reference to the other one's objects, and a copy of its index."""
     is_sha1 = repository.object_format() == "sha1"
     settings = [f"[core]\n\trepositoryformatversion = {0 if is_sha1 else 1}\n\tbare = false\n"]
     settings += [] if is_sha1 else ["[extensions]\n\tobjectFormat = sha256\n"]
@@ -163,7 +164,7 @@ def _fill(repository: ReviewedRepository, folder: Path) -> None:
         (folder / "objects" / "info" / "alternates").write_bytes(_quoted(objects) + b"\n")
         for file in (index, *index.parent.glob("sharedindex.*")):
             if _is_file(file) and not file.is_symlink():
-                shutil.copy2(file, folder / file.name)  # git compares its date with those of the files
+                shutil.copy2(file, folder / file.name)  # git compares its time with those of the files
     except OSError as error:
         raise WorkTreeFailed(f"The changes can't be read: {error.strerror}.") from error
 
@@ -178,7 +179,7 @@ def _unreadable(path: Path) -> str:
 
 
 def _quoted(path: Path) -> bytes:
-    """A path as git reads it in a file of paths."""
+    """A path as git reads it in `objects/info/alternates`."""
     escapes = {b"\\": b"\\\\", b'"': b'\\"', b"\n": b"\\n"}
     raw = os.fsencode(path)
     for character, escaped in escapes.items():
@@ -187,7 +188,7 @@ def _quoted(path: Path) -> bytes:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is a file or a symlink, and no symlink on the way."""
+    """Whether the path is a regular file or a symlink, and no folder in it is a symlink."""
     try:
         mode = path.lstat().st_mode
     except OSError:

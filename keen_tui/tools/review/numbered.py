@@ -1,4 +1,4 @@
-"""A changed file as the model reads it: its hunks with line numbers, and the places that they cover."""
+"""A changed file as the model reads it: its hunks with line numbers, and the line ranges that they cover."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _HUNK = "@@ lines {} to {} @@"
 
 
 class ReviewedFile(Struct, frozen=True, kw_only=True):
-    """A changed file under review. `places` are the ranges of lines that its diff shows, ends included. They
-    count in the new version; if nothing is left of that, in the old one. `rows` are the numbered lines."""
+    """A changed file under review. `places` are the ranges of lines that its diff shows, ends included, in
+    the new version; in the old one if nothing is left of the new. `rows` are the numbered lines."""
 
     path: str
     change: str
@@ -25,11 +25,11 @@ class ReviewedFile(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The whole, with its name."""
+        """The numbered lines below the name of the file."""
         return "\n".join((f"=== {named(self.path)} ({self.change})", *self.rows))
 
     def covers(self, first: int, last: int) -> bool:
-        """Whether the diff shows all these lines, in one piece."""
+        """Whether one hunk shows all these lines."""
         return any(start <= first <= last <= end for start, end in self.places)
 
     @property
@@ -39,7 +39,7 @@ class ReviewedFile(Struct, frozen=True, kw_only=True):
 
 
 def reviewed_file(path: str, change: str, diff: DiffDisplay) -> ReviewedFile:
-    """The file with this diff."""
+    """The file for this diff."""
     by_old = not any(line.sign != "-" for hunk in diff.hunks for line in hunk)
     places = tuple(_place(hunk, by_old=by_old) for hunk in diff.hunks)
     rows = tuple(row for hunk in diff.hunks for row in _rows(hunk, by_old=by_old))
@@ -47,7 +47,7 @@ def reviewed_file(path: str, change: str, diff: DiffDisplay) -> ReviewedFile:
 
 
 def named(path: str) -> str:
-    """A path in which nothing can be taken for the end of the line."""
+    """A path on one line: quoted if it has line breaks or control characters, or looks quoted."""
     has_breaks = any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cf") for char in path)
     return json.dumps(path) if has_breaks or path != path.strip() or path.startswith('"') else path
 

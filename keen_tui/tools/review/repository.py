@@ -1,9 +1,9 @@
-"""The repository under review, which may have been written by somebody else.
+"""The repository under review, which somebody else may have written.
 
-Its own settings are used for nothing but the names of branches and commits. All contents are read by way of
-another, empty repository that borrows its objects: there git knows none of its filters, drivers, hooks,
-attributes outside the files, remotes and submodules. Connections are forbidden, so that git can't fetch what
-a partial clone lacks with a program that the settings name.
+Git reads its settings only to find branches and commits. All contents are read through another, empty
+repository that borrows its objects: there git knows none of its filters, drivers, hooks, attributes outside
+the files, remotes and submodules. Connections are forbidden, since git would fetch the objects that a partial
+clone lacks with a program that the settings name.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "core.symlinks": frozenset(("true", "false")),
     "core.precomposeUnicode": frozenset(("true", "false")),
 }
-"""Settings of the repository that say how files are on this disk, with their values. None names a program."""
+"""Settings of the repository about files on this disk, with the values that are accepted. None names a
+program."""
 
 
 class ReviewedRepository:
     """The git repository around `folder`. All methods block.
 
-    `top` is the top of its work tree.
+    `top` is the top folder of its work tree.
 
     Raises:
-        ConfigError: there is none, nothing is checked out, or git isn't installed.
+        ConfigError: there is no repository, it has no work tree, or git isn't installed.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str] = os.environ) -> None:
@@ -44,7 +45,7 @@ class ReviewedRepository:
         self.top = self._top(folder)
 
     def commit(self, name: str) -> str:
-        """The commit of that name, whatever characters it has; "" if there is none."""
+        """The commit of that name, which may have any characters; "" if there is none."""
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         return self._line(*words) if name else ""
 
@@ -77,27 +78,27 @@ class ReviewedRepository:
         return self._line("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def upstream(self) -> str:
-        """The branch that the checked-out one follows, as `origin/main`; "" for none."""
+        """The upstream of the branch that is checked out, such as `origin/main`; "" for none."""
         return self._line("rev-parse", "--verify", "--quiet", "--abbrev-ref", "@{upstream}")
 
     def default_branch(self) -> str:
-        """What the remote `origin` calls its default branch; "" if that isn't known."""
+        """The default branch of the remote `origin`, such as `origin/main`; "" if it isn't known."""
         return self._line("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
 
     def is_shallow(self) -> bool:
-        """Whether the clone lacks a part of the history."""
+        """Whether the clone lacks part of the history."""
         return self._line("rev-parse", "--is-shallow-repository") == "true"
 
     def file_of(self, name: str) -> Path:
-        """Where the repository has that file of its own."""
+        """The path of a file inside the repository, such as `index`."""
         return Path(self._line("rev-parse", "--path-format=absolute", "--git-path", name))
 
     def object_format(self) -> str:
-        """How it names objects: `sha1` or `sha256`."""
+        """The hash of its object names: `sha1` or `sha256`."""
         return self._line("rev-parse", "--show-object-format") or "sha1"
 
     def disk_settings(self) -> dict[str, str]:
-        """Its settings about files on this disk, as far as they are safe."""
+        """Its settings about files on this disk, those with accepted values."""
         found = {name: self._line("config", "--get", name).lower() for name in _KINDS}
         return {name: value for name, value in found.items() if value in _KINDS[name]}
 
@@ -136,14 +137,14 @@ class ReviewedRepository:
 
 
 def _is_top(top: Path, git_dir: Path) -> bool:
-    """Whether the folder is the top of that repository's work tree, whatever the repository's settings say:
-    its `.git` is the repository, or a file as in work trees and submodules."""
+    """Whether the folder is the top of that repository's work tree: its `.git` is the repository, or a file
+    as in work trees and submodules. The repository's settings don't count."""
     entry = top / ".git"
     return entry.is_file() or Path(os.path.realpath(entry)) == git_dir
 
 
 class PrivateGit:
-    """Runs git with a repository of Keen's own for somebody's work tree. Methods block, and raise
+    """Runs git with a repository that Keen made, on the work tree under review. Methods block, and raise
     WorkTreeFailed if git fails."""
 
     def __init__(self, git: OwnGit, git_dir: Path, top: Path) -> None:
@@ -152,5 +153,5 @@ class PrivateGit:
         self._top = top
 
     def run(self, *words: str, given: bytes = b"") -> bytes:
-        """The output of a command."""
+        """The output of a git command."""
         return self._git.output(self._top, *self._words, *words, given=given, more=_NO_CONNECTION)

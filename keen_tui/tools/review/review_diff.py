@@ -1,4 +1,4 @@
-"""The diff under review, bounded: what doesn't fit, or can't be read by anybody, is named and left out."""
+"""The diff under review. Files that don't fit or shouldn't be shown are left out and named."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from keen_tui.tools.review.repository import ReviewedRepository
 from keen_tui.tools.review.scope import scope_of
 
 MOST_CHARACTERS: Final = 400_000
-"""Characters of the whole diff, about 100,000 tokens."""
+"""The most characters of the whole diff, about 100,000 tokens."""
 
 _LARGEST: Final = 1_000_000
-"""Bytes of a version of a file."""
+"""The most bytes of one version of a file."""
 _MOST_ROWS: Final = 3_000
 _LEAST: Final = 200
-"""Characters of room for which no further file is read."""
+"""If fewer characters of room are left, no further file is read."""
 _NO_ROOM: Final = "no room in the review"
 _LOCK_FILES: Final = frozenset(
     """
@@ -42,7 +42,7 @@ _LINK: Final = "120000"
 
 
 class ReviewDiff(Struct, frozen=True, kw_only=True):
-    """The changes under review. `root` is the folder that the paths count from."""
+    """The changes under review. Paths are relative to `root`."""
 
     root: Path
     scope: ReviewScope
@@ -64,13 +64,14 @@ def read_diff(
     environ: Mapping[str, str] = os.environ,
     most_characters: int = MOST_CHARACTERS,
 ) -> ReviewDiff:
-    """The changes around the folder that the user wants to have reviewed. Blocks.
+    """The changes that the user wants reviewed, in the repository around the folder. Blocks.
 
     Args:
-        rules: the user's. Files that they protect, or that may hold secrets, are left out.
+        rules: the user's rules. Files that they protect, or that may hold secrets, are left out.
 
     Raises:
-        ConfigError: there is no repository, branch or commit of that name. WorkTreeFailed: git fails.
+        ConfigError: there is no repository, or no branch or commit of that name.
+        WorkTreeFailed: git fails.
     """
     repository = ReviewedRepository(folder, environ)
     with borrowed(repository) as git:
@@ -89,7 +90,7 @@ def read_diff(
 
 
 class _SortedOut:
-    """Makes a diff of each entry that can be read; `left_out` are the others."""
+    """Makes the diff of each file that can be shown; `left_out` are the others."""
 
     def __init__(self, git: BorrowedRepository, hides: Callable[[bytes], bool], room: int) -> None:
         self._git = git
@@ -130,7 +131,7 @@ class _SortedOut:
 
 
 def _protected(top: Path, rules: Rules) -> Callable[[bytes], bool]:
-    """Says of a file of the repository whether it is protected."""
+    """A function that says whether a file of the repository is protected."""
     workspace = Workspace(top, rules=rules)
 
     def hides(name: bytes) -> bool:
@@ -144,7 +145,7 @@ def _protected(top: Path, rules: Rules) -> Callable[[bytes], bool]:
 
 
 def _named_reason(entry: ChangedEntry, hides: Callable[[bytes], bool]) -> str:
-    """Why the file is left out whatever it says; "" if it isn't."""
+    """Why the file is left out whatever its content; "" if it isn't."""
     if entry.is_submodule:
         return f"a submodule, from {_short(entry.old_object)} to {_short(entry.new_object)}"
     if "\ufffd" in shown(entry.path) or "\ufffd" in shown(entry.old_path):
@@ -163,7 +164,7 @@ def _size_reason(entry: ChangedEntry, sizes: Mapping[str, int]) -> str:
 
 
 def _objects(entry: ChangedEntry) -> list[str]:
-    """The names of its contents, before and after, as far as there are any."""
+    """The object names of its contents, before and after, without those of missing files."""
     old = () if entry.is_new else (entry.old_object,)
     return list(dict.fromkeys((*old, *(() if entry.is_deleted else (entry.new_object,)))))
 
@@ -173,7 +174,7 @@ def _short(name: str) -> str:
 
 
 def _change(entry: ChangedEntry) -> str:
-    """What became of the file: `changed`, `renamed from "a.py"`, `changed, now executable`."""
+    """How the file changed: `new`, `renamed from a.py`, `changed, mode 100644 became 100755`."""
     if entry.is_new:
         return "a new symlink" if entry.new_mode == _LINK else "new"
     if entry.is_deleted:

@@ -1,4 +1,4 @@
-"""Finds out which changes are meant."""
+"""Finds out which changes to review."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.review.repository import ReviewedRepository
 
 _USUAL: Final = ("origin/main", "origin/master", "main", "master")
-"""Default branches, where the remote doesn't name its own."""
+"""Usual names of default branches, tried if the remote doesn't name its own."""
 
 _LONGEST: Final = 60
 
 
 def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitted: bool) -> ReviewScope:
-    """The changes that the user means. Blocks.
+    """The changes that the user wants reviewed. Blocks.
 
     Raises:
         ConfigError: there is no such branch or commit, or nothing to compare with.
@@ -50,7 +50,7 @@ def _of_commit(name: str, repository: ReviewedRepository) -> ReviewScope:
 
 
 def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
-    """The commits of this branch that another one lacks."""
+    """The commits of this branch that another branch lacks."""
     base = repository.commit(name) or repository.commit(f"origin/{name}")
     if not base:
         raise ConfigError(f"There is no branch or commit {clean(name)!r} here.")
@@ -64,12 +64,12 @@ def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
             sentence += " This clone doesn't have the whole history: fetch more, with git fetch --unshallow."
         raise ConfigError(sentence)
     branch = clean(repository.branch()) or "HEAD"
-    title = f"{branch} beside {clean(name)}"
+    title = f"{branch} compared with {clean(name)}"
     return ReviewScope(kind="base", title=title, name=name, old=common, new=head)
 
 
 def _usual(repository: ReviewedRepository) -> ReviewScope:
-    """This branch beside its upstream; if that has everything, beside the default branch."""
+    """This branch compared with its upstream; if that has everything, with the default branch."""
     head = repository.commit("HEAD")
     known = (repository.upstream(), repository.default_branch(), *_USUAL)
     names = [name for name in dict.fromkeys(known) if repository.commit(name)]
