@@ -1,1 +1,1 @@
-"""Sub-agents: calls that are done in sessions of their own."""
+"""Sub-agents: each does the work of one call in a session of its own."""

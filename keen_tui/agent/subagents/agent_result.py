@@ -1,4 +1,4 @@
-"""What the call of a sub-agent comes to: the result that the parent's model reads."""
+"""The result of a sub-agent's call, which the parent's model reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _NOTHING = TurnMemory()
 
 
 def finished(agent: SubAgent, message: Message, steps: Sequence[ToolStep]) -> ToolResult:
-    """It has finished: the text of its last step, and its TurnMemory. `steps` are those with calls."""
+    """The result when it has finished: the text of its last step, and its TurnMemory. `steps` are its steps
+    that have calls."""
     memory = replace(message.memory or _NOTHING, skills=())
     text = policy_of("full-trace").reply(message, steps) or message.text
     display = _display(agent, text)
@@ -36,7 +37,7 @@ def finished(agent: SubAgent, message: Message, steps: Sequence[ToolStep]) -> To
 
 
 def placed(agent: SubAgent, holds: str) -> ToolResult:
-    """Its result, with a sentence about what its work tree `holds`."""
+    """Its result, with `holds`, the sentences about its work tree; "" for none."""
     result = agent.result
     if not (agent.tree and holds):
         return result
@@ -47,7 +48,7 @@ def placed(agent: SubAgent, holds: str) -> ToolResult:
 
 
 def waiting(name: str, session_id: str) -> ToolResult:
-    """It hasn't begun: what its call comes to if the program dies now."""
+    """The result of its call if the program dies before it has begun."""
     return ToolResult(
         text="not run: the turn was interrupted",
         summary="not run",
@@ -60,24 +61,24 @@ def waiting(name: str, session_id: str) -> ToolResult:
 
 
 def supposed(agent: SubAgent) -> ToolResult:
-    """It runs: what its call comes to if the program dies now."""
+    """The result of its call if the program dies while it runs."""
     return _unfinished(agent, "the program ended", agent.result.facts)
 
 
 def unfinished(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
-    """It was broken off, and a retry goes on with it."""
+    """The result when it broke off and a retry can continue it."""
     return _unfinished(agent, end.detail, agent.outward(facts_of(end.turn_memory)), end.text)
 
 
 def stopped(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
-    """The person stopped it alone."""
+    """The result when the person stopped it alone."""
     result = failed(agent, "The user stopped it.", end)
     unknown = isinstance(end, TurnIncomplete) and bool(end.unknown_calls)
     return replace(result, summary="stopped", interrupted=True, read_only=not unknown)
 
 
 def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = None) -> ToolResult:
-    """It couldn't finish, and a retry wouldn't help: what it has said and done so far."""
+    """The result when it couldn't finish and a retry wouldn't help: its text and its facts so far."""
     facts = agent.outward(facts_of(end.turn_memory)) if end else agent.result.facts
     said = end.text if end else ""
     return ToolResult(

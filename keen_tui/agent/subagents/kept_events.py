@@ -1,4 +1,4 @@
-"""The events of a sub-agent so far, for a person who looks at it while it works."""
+"""The events of a sub-agent so far, for a person who watches it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from keen_tui.domain.events import AgentEvent, Event, OwnEvent, Passing, Reasoni
 
 
 class KeptEvents:
-    """Keeps what a session file would hold. Neighbouring deltas of a step are one."""
+    """Keeps the events that a session file would have, and deltas. Neighbouring deltas of a step become
+    one."""
 
     def __init__(self) -> None:
         self._events: list[OwnEvent] = []
@@ -22,7 +23,7 @@ class KeptEvents:
         return tuple(self._events)
 
     def begin(self, past: Iterable[Event]) -> None:
-        """Begin with these events."""
+        """Replace all events with these."""
         self._events = [event for event in past if not isinstance(event, AgentEvent)]
 
     def note(self, event: OwnEvent) -> None:

@@ -1,7 +1,7 @@
-"""The git work tree of a sub-agent that works apart: `isolation: worktree` in its definition.
+"""The git work tree of a sub-agent with `isolation: worktree` in its definition (decision 28).
 
-Decision 28 says how Keen treats work trees. One in which nothing was changed is removed when the sub-agent
-has finished; every other one stays until the user removes it.
+If nothing was changed in it, it is removed when the sub-agent has finished; otherwise it stays until the user
+removes it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from keen_tui.tools.git.work_trees import Begun, WorkTrees
 
 _OTHERWISE: Final = "leave isolation: worktree out of the sub-agent's definition"
 _LONGEST: Final = 40
-"""Characters of the sub-agent's name in that of its work tree."""
+"""The most characters of the sub-agent's name in the name of its work tree."""
 
 
 class OwnTree:
-    """The work tree of one sub-agent, which is open in this program from now on.
+    """The work tree of one sub-agent. While this object isn't left, the program counts as open in it.
 
     Args:
         begun: the work tree.
-        workspace: the folder of the caller.
-        environ: names the data folder.
+        workspace: the folder of the parent.
+        environ: the environment, which names the data folder.
 
-    `has_changed`: a call changed something in it, or may have. `was_gone`: it was made just now, so nothing
-    that the sub-agent did before is in it, except for commits.
+    `has_changed`: a call changed something in it, or may have. `was_gone`: the work tree had to be created
+    again, so earlier work of the sub-agent is in it only as far as it was committed.
     """
 
     def __init__(self, begun: Begun, workspace: Path, environ: Mapping[str, str]) -> None:
@@ -57,12 +57,12 @@ class OwnTree:
 
     @property
     def fact(self) -> WorkTreeChanged:
-        """That something was changed in it."""
+        """The fact that something was changed in it."""
         return WorkTreeChanged(name=self._tree.record.name, branch=self._tree.record.branch)
 
     def outward(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-        """The facts of the sub-agent as those of its caller: that something was changed here stands for the
-        files in here, and files elsewhere have the names that they have for the caller."""
+        """The sub-agent's facts as facts of its parent. One fact about the work tree replaces those about the
+        files in it; files elsewhere are named by their paths from the parent's workspace."""
         kept = tuple(own for fact in facts if (own := self._outward(fact)))
         if len(kept) == len(facts):
             return kept
@@ -80,7 +80,7 @@ class OwnTree:
 
     @property
     def place(self) -> str:
-        """Where it is, for the model that gave the task."""
+        """A text for the parent's model: where the work tree is."""
         branch = self._tree.record.branch
         return (
             f"It worked in a git work tree of its own, {self.path}, on the branch {branch}. "
@@ -89,7 +89,7 @@ class OwnTree:
 
     @property
     def role(self) -> str:
-        """What the sub-agent is told of it."""
+        """A text for the sub-agent's system prompt: where it works and what that means."""
         record = self._tree.record
         begin = f"{record.base or 'the commit'} {record.commit[:10]}".strip()
         below = "- You work at the top of the repository. Paths in the task may be relative to the caller's "
@@ -104,9 +104,9 @@ class OwnTree:
         )
 
     def leave(self, *, finished: bool) -> str:
-        """The sub-agent no longer works in it. Returns a sentence for the model that gave the task: what it
-        holds, "" if it held nothing and was removed, since the sub-agent has `finished` and no other program
-        works in it. Blocks; never raises."""
+        """Call this when the sub-agent stops working in it. An unchanged work tree is removed if the
+        sub-agent has `finished` and no other program works there. Returns a text for the parent's model about
+        what the work tree holds, "" if it was removed. Blocks; never raises."""
         is_used = bool(self._presence.others())
         self._presence.leave()
         try:
@@ -137,11 +137,13 @@ class OwnTree:
 def enter_tree(
     workspace: Path, agent: str, session_id: str, environ: Mapping[str, str] = os.environ
 ) -> OwnTree:
-    """The work tree of the sub-agent `agent` whose session has this id, "" if nobody saves it: made now, or
-    the one in which it was broken off. Blocks.
+    """The work tree of the sub-agent `agent`: a new one, or the one in which it broke off. Blocks.
+
+    Args:
+        session_id: the id of the sub-agent's session, "" if the session isn't saved.
 
     Raises:
-        KeenError: there can be none here.
+        KeenError: a work tree isn't possible here.
     """
     number = session_id.rpartition("-")[2]
     name = f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""

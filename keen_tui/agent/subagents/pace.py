@@ -1,5 +1,5 @@
-"""When a model server takes the next request, once it has limited their rate. A session and its sub-agents
-share this, so that a limit slows all of them down and counts once."""
+"""Holds requests to a model server back during a rate limit. A session and its sub-agents share one `Pace`,
+so a limit holds for all of them and counts once."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager, suppress
 
 
 class Pace:
-    """Holds requests back while a rate limit lasts. Then one goes ahead of the others.
+    """Holds requests back during a rate limit. After it, one request goes first.
 
     Args:
         clock: gives seconds and never goes back.
 
-    `limits` is the number of times that the server has limited the rate. A request that was sent before the
-    newest time tells nothing new.
+    `limits` is the number of rate limits so far. The failure of a request that was sent before the newest
+    limit says nothing new.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -29,12 +29,12 @@ class Pace:
 
     @property
     def seconds_left(self) -> float:
-        """How long nothing may be sent."""
+        """Seconds until a request may be sent; 0 if it may be sent at once."""
         return max(self._free_at - self._clock(), 0.0) if self._is_limited else 0.0
 
     @asynccontextmanager
     async def request(self) -> AsyncIterator[int]:
-        """A context for a request; it is entered when the request may be sent. Gives `limits` of then."""
+        """A context for one request, entered when the request may be sent. Gives `limits` at that time."""
         goes_ahead = await self._wait()
         try:
             yield self.limits
@@ -44,25 +44,25 @@ class Pace:
                 self._tell()
 
     def passed(self) -> None:
-        """The server has taken a request: all others may be sent, too."""
+        """Call this when the server has accepted a request: the others may be sent too."""
         if self._is_limited:
             self._is_limited = False
             self._tell()
 
     def limit(self, seconds: float) -> None:
-        """The server has limited the rate: send nothing for so many seconds."""
+        """Call this when the server limits the rate: nothing is sent for so many seconds."""
         self.limits += 1
         self._is_limited = True
         self._free_at = max(self._free_at, self._clock() + seconds)
         self._tell()
 
     def free(self) -> None:
-        """Send the next request now."""
+        """End the wait: the next request may be sent at once."""
         self._free_at = 0.0
         self._tell()
 
     async def _wait(self) -> bool:
-        """Wait until a request may be sent; True: it goes ahead of the others."""
+        """Wait until a request may be sent. True if it goes first and the others wait for it."""
         while self._is_limited:
             if not self.seconds_left and not self._goes_ahead:
                 self._goes_ahead = True

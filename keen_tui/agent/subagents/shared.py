@@ -1,4 +1,4 @@
-"""What the session of a sub-agent shares with the session that it belongs to."""
+"""The objects that a sub-agent's session shares with its parent's."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from keen_tui.domain.events import Event
 
 
 def _ignore(event: Event) -> None:
-    """Nobody listens."""
+    """Does nothing."""
 
 
 class Shared(Struct, kw_only=True):
-    """`clock` stands still while the person is asked, and lets one question at a time be asked. `grants` are
-    what the person has allowed for the session; a sub-agent in another folder has its own. `pace` is when the
-    model's server takes the next request. `agent` is the sub-agent's name and `role` what it is told of its
-    work, both "" for a session that is none; `hear` is told each event."""
+    """`clock` stops while the person is asked, and lets only one question be asked at a time. `grants` are
+    the permissions that the person gave for the session; a sub-agent with a work tree has its own grants.
+    `pace` holds requests back during a rate limit. `agent` is the sub-agent's name and `role` a part of its
+    system prompt, both "" for a session that isn't a sub-agent's. `hear` is called with each event."""
 
     clock: WorkClock
     grants: Grants = field(default_factory=Grants)

@@ -1,4 +1,4 @@
-"""A sub-agent: it does one call of the tool `task`, in a session of its own (turn.md rule 20)."""
+"""A sub-agent: it does the work of one call of the tool `task`, in its own session (turn.md rule 20)."""
 
 from __future__ import annotations
 
@@ -51,24 +51,26 @@ if TYPE_CHECKING:
     from keen_tui.agent.subagents.sub_agents import SubAgents
 
 _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"))
-"""Reasons that a retry doesn't cure: the parent gets what there is."""
+"""End reasons for which a retry can't help: the parent gets the text and the facts so far."""
 
 _LOST: Final = "Its work tree was removed after it was broken off, so what it did there is lost: start again."
 
 
 class SubAgent:
-    """Runs the call; a later attempt goes on where it was broken off.
+    """Runs the call; a later attempt continues where the last one broke off.
 
     Args:
         agents: the sub-agents of the session.
-        turn: the parent's turn, and `call` the call of that turn.
+        turn: the number of the parent's turn.
+        call: the call of that turn.
+        order: the definition of the sub-agent, and its task.
         session_id: the id of its session.
-        earlier: the result so far, if an earlier attempt was broken off.
+        earlier: the result so far, if an earlier attempt broke off.
 
-    `result` is the result of the call so far; `broken` says how the last attempt was broken off, None if it
-    wasn't; `unknown_calls` are those of its calls whose effects nobody knows. `session` is None before it has
-    begun, and once it has finished. `tree` is the work tree in which it works apart, None if it works in the
-    workspace; `has_lost_work`: somebody removed the work tree in which it was broken off.
+    `result` is the result of the call so far; `broken` says how the last attempt broke off, None if it
+    didn't; `unknown_calls` are those of its calls whose effects aren't known. `session` is None before it has
+    begun and after it has finished. `tree` is its work tree, None if it works in the workspace;
+    `has_lost_work`: the work tree in which it broke off was removed.
     """
 
     def __init__(
@@ -104,7 +106,8 @@ class SubAgent:
         return self.order.agent.name
 
     async def run(self) -> None:
-        """Work until it has finished or is broken off; a cancelled run stops it and waits for that."""
+        """Work until it has finished or breaks off. If this is cancelled, it stops the turn and waits for its
+        end."""
         self.broken, self._stopped_alone = None, False
         try:
             session = await self._opened()
@@ -120,7 +123,7 @@ class SubAgent:
             raise
 
     async def released(self) -> Session | None:
-        """Its session, which is the caller's to close from now on; None if it has none."""
+        """Give its session up to the caller, who closes it; None if it has none."""
         if self._opening:
             with suppress(KeenError):
                 await self._opened()
@@ -128,28 +131,28 @@ class SubAgent:
         return session
 
     async def leave_tree(self, *, finished: bool) -> None:
-        """Leave its work tree, if it has one, and say in the result what that holds. Its session is
-        closed."""
+        """Leave its work tree, if it has one, and add to the result what that holds. Close its session
+        first."""
         if self.tree and not self._has_left:
             self._has_left = True
             self.result = placed(self, await asyncio.to_thread(self.tree.leave, finished=finished))
 
     def outward(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-        """The facts of its turn that are facts of the parent's: without skills. If it works apart, that it
-        changed its work tree stands for the files in there."""
+        """The facts of its turn as facts of the parent's turn: without skills, and with one fact about its
+        work tree in place of the files in it."""
         own = tuple(fact for fact in facts if not isinstance(fact, SkillUsed))
         return self.tree.outward(own) if self.tree else own
 
     def stop(self) -> None:
-        """Stop it alone: the parent's turn goes on with what there is."""
+        """Stop it alone: the parent's turn goes on with its text and facts so far."""
         if self.session and self.session.running:
             self._stopped_alone = True
             self.session.stop()
 
     def hear(self, event: Event) -> None:
-        """Take an event of its session, and pass it on to the parent's."""
+        """Note an event of its session, and pass it on to the parent's session."""
         if self.session is None or isinstance(event, AgentEvent):
-            return  # it is being opened; and sub-agents have none of their own
+            return  # it is being opened, or the event is of a sub-agent's sub-agent, which can't be
         self.events.note(event)
         match event:
             case TurnStarted():
@@ -175,7 +178,7 @@ class SubAgent:
             self._ended.set_result(None)
 
     async def _opened(self) -> Session:
-        """Its session, opened once. A cancelled caller leaves it opening."""
+        """Its session, opened once. If the caller is cancelled, the opening goes on."""
         if self.session is None:
             self._opening = self._opening or asyncio.ensure_future(self._agents.open(self))
             try:
@@ -186,8 +189,8 @@ class SubAgent:
         return self.session
 
     def _begin(self, session: Session) -> None:
-        """Start its turn, or retry it. If it had finished before the parent could note it, or its work is
-        lost, nothing runs."""
+        """Start its turn, or retry it. Nothing runs if it had finished before the parent noted that, or if
+        its work is lost."""
         assert self._ended
         if not session.turn:
             session.submit(self.order.prompt)
@@ -234,11 +237,11 @@ class SubAgent:
 
 
 def outer_id(call: ToolCall, inner: str) -> str:
-    """The id in the parent's session for a call of the sub-agent that `call` began."""
+    """The id that a call of the sub-agent has in the parent's session. `call` is the sub-agent's own call."""
     return f"{call.id}/{inner}"
 
 
 def inner_id(call: ToolCall, outer: str) -> str:
-    """The reverse: the id in the sub-agent's session; "" if `outer` is no call of that sub-agent."""
+    """The reverse of `outer_id`; "" if `outer` isn't a call of that sub-agent."""
     begin = f"{call.id}/"
     return outer[len(begin) :] if outer.startswith(begin) else ""

@@ -1,4 +1,4 @@
-"""The sub-agents of a session: which run, which wait for a retry, and whose question is open."""
+"""The sub-agents of a session: those that run, and those that wait for a retry."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition
 
 StartSession = Callable[["AgentDefinition", Callable[[Event], None], "OwnTree | None"], "Session"]
-"""Makes the session of a sub-agent, which tells each of its events; in a work tree if it works apart. Raises
-KeenError."""
+"""Makes the session of a sub-agent, in that work tree if there is one. The session passes each event to the
+callback. Raises KeenError."""
 
 EnterTree = Callable[["AgentDefinition", str], "OwnTree"]
-"""Makes or opens the work tree of a sub-agent whose session has that id. Blocks. Raises KeenError."""
+"""Creates or opens the work tree of the sub-agent whose session has that id. Blocks. Raises KeenError."""
 
 
 class AgentFiles(Protocol):
     """Saves the sessions of sub-agents."""
 
     def new_id(self) -> str:
-        """The id of a new session."""
+        """An id for a new session."""
 
     async def open(self, session: Session, session_id: str) -> Sequence[Event]:
-        """Save the session from now on. If it was saved before, it goes on from there; returns what happened
-        until then. Raises KeenError."""
+        """Save the session under this id. If there is a file already, the session continues from it. Returns
+        the events of that file. Raises KeenError."""
 
     async def close(self, session_id: str) -> None:
-        """Finish the file of that session."""
+        """Close the file of that session."""
 
     def keep_pending(self, durable: bool) -> None:
-        """Whether pending state outlives the program from now on, that of this moment included."""
+        """Choose whether pending state is kept on the disk. It takes effect at once."""
 
 
 def _ignore(event: Event) -> None:
-    """Nobody listens."""
+    """Does nothing."""
 
 
 class SubAgents:
     """The sub-agents of a session.
 
     Args:
-        start: makes their sessions; None: there are no sub-agents.
-        enter_tree: makes the work trees of those that work apart.
+        start: makes their sessions; None if the session has no sub-agents.
+        enter_tree: creates work trees for those with `isolation: worktree`.
         at_once: how many run at once; others wait.
 
-    `files` saves their sessions; None: nobody does.
+    `files` saves their sessions; None doesn't save them.
     """
 
     def __init__(
@@ -85,13 +85,13 @@ class SubAgents:
         pass_on: Callable[[Event], None],
         why_stopped: Callable[[], str],
     ) -> None:
-        """The session that they belong to: `publish` publishes an event there, `pass_on` only on its bus;
-        `why_stopped` says in a sentence who interrupted its turn."""
+        """Set the callbacks to the parent's session: `publish` publishes an event in it, `pass_on` only on
+        its bus; `why_stopped` returns a sentence about who interrupted its turn."""
         self.publish, self.pass_on, self.why_stopped = publish, pass_on, why_stopped
 
     @property
     def all(self) -> tuple[SubAgent, ...]:
-        """Those of the turn that runs or waits for a retry, oldest first."""
+        """The sub-agents of the turn that runs or waits for a retry, oldest first."""
         return tuple(self._agents.values())
 
     def agent(self, turn: int, call: ToolCall, order: AgentOrder, earlier: ToolResult) -> SubAgent:
@@ -106,14 +106,14 @@ class SubAgents:
         return agent
 
     def supposed(self, call: ToolCall) -> ToolResult | None:
-        """The result that a call has if the program dies now; None if it isn't one for a sub-agent."""
+        """The result of a call if the program dies at this moment; None if it isn't a call of `task`."""
         if call.name != TASK:
             return None
         agent = self._agents.get(call.id)
         return agent.result if agent else waiting(str(call.arguments.get("agent")), self._session_id(call))
 
     async def run(self, agent: SubAgent) -> None:
-        """Run it when its turn comes, and put its session away once it has finished."""
+        """Run it as soon as fewer than `at_once` run, and close its session when it has finished."""
         async with self._slots:
             await agent.run()
         if agent.result.unfinished:
@@ -126,7 +126,7 @@ class SubAgents:
             raise
 
     async def open(self, agent: SubAgent) -> Session:
-        """The session of a sub-agent, as it was saved or new. Raises KeenError."""
+        """The session of a sub-agent, a saved one or a new one. Raises KeenError."""
         assert self._start and self._enter_tree
         definition = agent.order.agent
         if definition.isolation:
@@ -148,13 +148,14 @@ class SubAgents:
             agent.stop()
 
     def hurry(self) -> bool:
-        """End the waits of those that wait before they try a request again. False if none does."""
+        """End the waits before automatic retries. False if no sub-agent waits."""
         waits = [agent.session.state.open.setup.retry_wait for agent in self.all if agent.session]
         ended = [wait.end() for wait in waits]
         return any(ended)
 
     def asking(self, call_id: str) -> tuple[TurnSetup, str] | None:
-        """The setup of the sub-agent whose call has this id here, and its id there; None if none has it."""
+        """The turn setup of the sub-agent that made the call with this id, and the call's id in its own
+        session; None if no sub-agent made it."""
         for agent in self._agents.values():
             inner = inner_id(agent.call, call_id)
             if agent.session and inner:
@@ -162,14 +163,14 @@ class SubAgents:
         return None
 
     def follow(self, mode: Mode) -> None:
-        """The permission mode of the session has changed: none of them may do more."""
+        """Apply a new permission mode of the session: no sub-agent may do more than it allows."""
         for agent in self._agents.values():
             if agent.session:
                 agent.session.set_mode(agent.order.agent.mode_under(mode))
 
     def dismiss(self, *, finished: bool = True) -> Coroutine[None, None, None]:
-        """Forget them all; awaited, their sessions are closed. Not `finished`: the program ends, and another
-        one goes on with them, since pending state is on the disk."""
+        """Forget all sub-agents; await the result to close their sessions. With `finished=False` the program
+        ends, and a later one may continue them, since their pending state is on the disk."""
         agents, self._agents, self._ids = self._agents, {}, {}
         return self._close(tuple(agents.values()), finished=finished)
 

@@ -14,7 +14,7 @@ from keen_tui.providers.base import StepPart, StepRequest
 
 
 def _unheard(_: StepPart) -> None:
-    """Nobody listens."""
+    """Does nothing."""
 
 
 async def stream_reply(

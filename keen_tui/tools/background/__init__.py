@@ -1,1 +1,1 @@
-"""Commands that go on after their call."""
+"""Commands that run on after their call."""

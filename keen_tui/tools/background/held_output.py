@@ -1,4 +1,4 @@
-"""The output of a command in the background: the newest in memory, all of it in a file if it is long."""
+"""The output of a command in the background: the newest part in memory, all of it in a file if it is long."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from keen_tui.tools.process.command_output import OutputSoFar
 from keen_tui.tools.process.spooled_output import KeptOutput
 
 MOST_HELD = 64_000
-"""Bytes of the newest output that are held in memory."""
+"""The most bytes of output that are held in memory: the newest."""
 
 MOST_SHOWN = 16_000
 """The most bytes of output in one result."""
 
 
 class OutputPiece(Struct, frozen=True, kw_only=True):
-    """Output from a place on, cleaned. `end` is the place behind it; `left_out` is the number of bytes that
-    came before it and aren't held or shown any more."""
+    """A piece of output, cleaned. Places count bytes from the beginning of the output: `end` is the place
+    after the piece, `left_out` the number of bytes that were asked for and aren't in it."""
 
     text: str
     end: int
@@ -30,10 +30,10 @@ class OutputPiece(Struct, frozen=True, kw_only=True):
 
 
 class HeldOutput:
-    """Takes output live, in any thread. API keys are removed.
+    """Collects output while a command runs. Thread-safe. API keys are removed.
 
     Args:
-        new_file: names a file for long output; None: such output isn't saved.
+        new_file: names a file for long output; if it returns None, such output isn't saved.
         keys: the API keys to remove.
     """
 
@@ -47,7 +47,7 @@ class HeldOutput:
 
     @classmethod
     def continuing(cls, so_far: OutputSoFar) -> HeldOutput:
-        """Continues the output of a command that a call has waited for."""
+        """Continue the output of a command that was moved to the background."""
         held = cls(lambda: None, ())
         held._without_keys, held._kept = so_far.without_keys, so_far.kept
         held._tail.feed(so_far.newest)
@@ -60,7 +60,7 @@ class HeldOutput:
             self._add(self._without_keys.feed(chunk))
 
     def end(self) -> None:
-        """The output has ended. Writes the rest of the file."""
+        """Call this at the end of the output. Writes the rest of the file."""
         with self._lock:
             self._add(self._without_keys.rest())
             self._file = self._kept.close()
@@ -72,19 +72,19 @@ class HeldOutput:
 
     @property
     def file(self) -> str:
-        """Says which output is in which file, "" if there is no file."""
+        """Words that say which output is in which file, "" if there is no file."""
         with self._lock:
             return self._file or self._kept.so_far
 
     @property
     def last_line(self) -> str:
-        """The newest line with anything in it, "" if there is none."""
+        """The newest line that isn't empty, "" if there is none."""
         with self._lock:
             lines = cleaned(self._tail.kept()[-2_000:].decode("utf-8", "replace")).splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def since(self, place: int) -> OutputPiece:
-        """The output from this place on, at most MOST_SHOWN of the newest bytes."""
+        """The output from this place on, at most the newest `MOST_SHOWN` bytes of it."""
         with self._lock:
             held, end = self._tail.kept(), self._bytes
         begin = min(max(place, end - len(held), end - MOST_SHOWN), end)

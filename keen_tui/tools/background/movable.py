@@ -1,4 +1,4 @@
-"""The output of a command that a call waits for, and that may go to the background while it runs."""
+"""The output of a command that can move to the background while it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from keen_tui.tools.process.command_output import CommandOutput
 
 
 class MovableOutput:
-    """Passes output on to the call, or later to the command in the background. No byte is lost or doubled."""
+    """Passes output to the call, and after a move to the command in the background. No byte is lost or
+    repeated."""
 
     def __init__(self, output: CommandOutput) -> None:
         self._output = output
@@ -18,18 +19,18 @@ class MovableOutput:
         self._feed: Callable[[bytes], None] = output.feed
 
     def feed(self, chunk: bytes) -> None:
-        """Add output. May be called in another thread."""
+        """Add output. Thread-safe."""
         with self._lock:
             self._feed(chunk)
 
     def move(self) -> HeldOutput:
-        """What the command in the background holds from now on."""
+        """Move the output so far to a `HeldOutput`, which gets the rest too."""
         with self._lock:
             held = HeldOutput.continuing(self._output.handed_over())
             self._feed = held.feed
         return held
 
     def pass_to(self, feed: Callable[[bytes], None]) -> None:
-        """Pass new output on to this."""
+        """Pass new output to this function."""
         with self._lock:
             self._feed = feed

@@ -1,4 +1,4 @@
-"""What the model is told of commands in the background."""
+"""Texts for the model about commands in the background."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LONGEST_COMMAND = 300
 
 
 def started_result(task: BackgroundTask, apart: str = "") -> ToolResult:
-    """The result of the call that started it, with what it printed since. `apart` says why no other command
-    reaches its ports, "" if others do."""
+    """The result of the call that started the command, with its output so far. `apart` is the reason why no
+    other command reaches its ports, "" if others do."""
     output = task.output.since(0)
     if not task.running:
         return _ended_result(task, output)
@@ -45,7 +45,8 @@ def _running_result(task: BackgroundTask, output: OutputPiece, words: str) -> To
 
 
 def output_result(task: BackgroundTask, since: int, *, was_told: bool) -> ToolResult:
-    """The result of a call that looks at it. A failure that the model didn't know is a fact of the call."""
+    """The result of a call that reads its output. A failure of which the model wasn't told is a fact of the
+    call."""
     output = task.output.since(since)
     text = f"[{task.id} {task.state}: {task.command[:_LONGEST_COMMAND]}]\n{_shown(task, output)}"
     if task.running:
@@ -62,7 +63,8 @@ def output_result(task: BackgroundTask, since: int, *, was_told: bool) -> ToolRe
 
 
 def news(running: Sequence[BackgroundTask], ended: Sequence[BackgroundTask], notes: Sequence[str]) -> str:
-    """What the model is told with a request, "" for nothing."""
+    """The text that goes with a request: commands that run, commands that have ended, and notes. "" for
+    none."""
     rows = [f"{task.id} {task.state}, since {_began(task)}: {_command(task)}" for task in running]
     rows += [f"{task.id} {task.state}: {_command(task)}" for task in ended]
     rows += notes
@@ -70,7 +72,7 @@ def news(running: Sequence[BackgroundTask], ended: Sequence[BackgroundTask], not
 
 
 def failures(tasks: Sequence[BackgroundTask]) -> tuple[CommandFailed, ...]:
-    """The facts about those that ended with a failure."""
+    """A fact for each command that failed."""
     return tuple(
         CommandFailed(command=task.command, exit_code=task.exit_code or 1) for task in tasks if task.failed
     )

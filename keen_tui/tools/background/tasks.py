@@ -1,5 +1,5 @@
-"""The commands in the background: each is started by a call, and ends by itself, by a call, by the person, or
-with the program."""
+"""Commands in the background. A call starts one or the user moves one there; it ends on its own, or the
+model, the user or the end of the program ends it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MOST_RUNNING: Final = 16
 """The most commands that run in the background at once."""
 
 _MOST_KNOWN: Final = 100
-"""The most commands that are known after their end; older ones are forgotten."""
+"""The most finished commands that are remembered, the newest."""
 
 _STOP_SECONDS: Final = 5.0
-"""Seconds after which a command that is to stop is killed, also where it hasn't begun to run."""
+"""Seconds after which a command that should stop is killed, even if it hasn't begun to run."""
 
 Work = Callable[[Callable[[bytes], None]], Awaitable[Ended]]
-"""Runs a command to its end, and passes its output on."""
+"""Runs a command to its end, and passes its output to the callback."""
 
 
 class BackgroundTask:
-    """A command that goes on after its call. `id` names it for the model and the person; `turn` is the number
-    of the turn that started it, 0 if that was in another session; `new_files` keeps back its new files that
-    run code, None: nothing does."""
+    """A command that runs on after its call. `id` names it for the model and the person; `turn` is the number
+    of the turn that started it, 0 if that was in another session; `new_files` keeps back new files that can
+    run code, None if nothing is kept back."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class BackgroundTask:
         self.output = output
         self.new_files = new_files
         self.exit_code: int | None = None
-        """Its exit code; None while it runs, and if it couldn't be run to its end."""
+        """Its exit code; None while it runs, or if it couldn't run to its end."""
         self.stopped = False
         """Whether the model or the person ended it."""
         self.is_started = False
         """Whether the call that started it has returned."""
         self.kept_back = 0
-        """How many files were kept back, as far as that was told."""
+        """The number of files that were kept back and reported."""
         self._problem = ""
         self._limit = limit
         self._clock = clock
@@ -71,22 +71,22 @@ class BackgroundTask:
 
     @property
     def running(self) -> bool:
-        """Whether it runs."""
+        """Whether it is running."""
         return not self._is_over
 
     @property
     def seconds(self) -> float:
-        """How long it has run, or ran."""
+        """Seconds that it has run so far, or ran."""
         return self._clock() - self._begun if self.running else self._seconds
 
     @property
     def failed(self) -> bool:
-        """Whether it ended by itself, and with a failure."""
+        """Whether it ended on its own, and with a failure."""
         return not (self.running or self.stopped) and self.exit_code != 0
 
     @property
     def state(self) -> str:
-        """How it is, in a few words: "running for 2 min"."""
+        """Its state in a few words: "running for 2 min"."""
         for_long = duration(self.seconds)
         if self.running:
             return f"running for {for_long}"
@@ -98,7 +98,7 @@ class BackgroundTask:
 
     @property
     def report(self) -> TaskReport:
-        """How it is now, for front ends."""
+        """Its state for front ends."""
         return TaskReport(
             id=self.id,
             command=self.command,
@@ -113,17 +113,17 @@ class BackgroundTask:
         )
 
     def start(self, work: Work, ended: Callable[[BackgroundTask], None], printed: Callable[[], None]) -> None:
-        """Begin; `ended` is called when it has ended, `printed` in any thread when it has printed
-        something."""
+        """Start it. `ended` is called when it has ended; `printed` is called, in any thread, when it has
+        printed something."""
         self._work = asyncio.create_task(self._run(work, ended, printed))
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it has ended, but not longer than these seconds."""
+        """Wait until it has ended, at most this many seconds."""
         if self._work:
             await asyncio.wait({self._work}, timeout=seconds)
 
     async def stop(self) -> None:
-        """End it with all its processes, and wait for that: SIGTERM first."""
+        """End it with all its processes, SIGTERM first, and wait for its end."""
         if self.running:
             self.stopped = True
             self._limit.expire()
@@ -131,7 +131,7 @@ class BackgroundTask:
             await self.kill()
 
     async def kill(self) -> None:
-        """End it at once."""
+        """Kill it at once."""
         if self._work and self.running:
             self.stopped = True
             self._work.cancel()
@@ -158,23 +158,23 @@ class BackgroundTask:
 
 
 class _Awaited(Struct, frozen=True):
-    """A command that a call waits for. `moved` is done when it goes to the background; `objection` says why
-    it can't now, "" for nothing."""
+    """A command that a call waits for. `moved` is done when the command moves to the background; `objection`
+    returns why it can't move at that moment, "" if it can."""
 
     moved: asyncio.Future[None]
     objection: Callable[[], str]
 
 
 class BackgroundTasks:
-    """All commands in the background, those that have ended included."""
+    """All commands in the background, including those that have ended."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.turn: Callable[[], int] = lambda: 0
-        """The number of the turn that runs."""
+        """Returns the number of the running turn."""
         self.tell: Callable[[str], None] = lambda sentence: None
         """Tells the person that one has ended."""
         self.changed: Callable[[tuple[TaskReport, ...]], None] = lambda running: None
-        """Gets those that run, the newest first, when one begins or ends, and soon after one has printed."""
+        """Gets the running commands, newest first, when one begins or ends, and soon after one printed."""
         self._clock = clock
         self._tasks: dict[str, BackgroundTask] = {}
         self._untold: list[BackgroundTask] = []
@@ -185,26 +185,26 @@ class BackgroundTasks:
 
     @property
     def all(self) -> Sequence[BackgroundTask]:
-        """All that are known, oldest first."""
+        """All that are remembered, oldest first."""
         return tuple(self._tasks.values())
 
     @property
     def running(self) -> Sequence[BackgroundTask]:
-        """Those that run, oldest first."""
+        """The running ones, oldest first."""
         return tuple(task for task in self._tasks.values() if task.running)
 
     @property
     def notes(self) -> Sequence[str]:
-        """Sentences about files that were kept back, as far as the model doesn't know."""
+        """Sentences about files that were kept back, of which the model wasn't told yet."""
         return tuple(self._notes)
 
     @property
     def untold(self) -> Sequence[BackgroundTask]:
-        """Those that have ended by themselves, as far as the model doesn't know."""
+        """Those that ended, of which the model wasn't told yet."""
         return tuple(self._untold)
 
     def find(self, id: str) -> BackgroundTask:
-        """The command of this id. Raises ToolFailure with a sentence that lists the known ids."""
+        """The command with this id. Raises ToolFailure, which lists the known ids, if there is none."""
         if task := self._tasks.get(id):
             return task
         known = ", ".join(self._tasks) or "none"
@@ -213,13 +213,14 @@ class BackgroundTasks:
     def start(
         self, command: str, output: HeldOutput, limit: TimeLimit, new_files: NewFiles | None, work: Work
     ) -> BackgroundTask:
-        """Start a command. Raises ToolFailure if too many run."""
+        """Start a command. Raises ToolFailure if too many are running."""
         self._require_room("end one with task_stop")
         return self.adopt(command, output, limit, new_files, work)
 
     async def awaited(self, work: asyncio.Task[Any], objection: Callable[[], str]) -> bool:
-        """Wait for the command of a call. Returns False when it has ended, True if `move` was called before.
-        Cancelling cancels the command, and waits for its end. `objection` says why it can't be moved now."""
+        """Wait for the command of a call. Returns False when it has ended, True if `move` was called first.
+        If this is cancelled, it cancels the command and waits for its end. `objection` returns why the
+        command can't move at that moment, "" if it can."""
         awaited = _Awaited(asyncio.get_running_loop().create_future(), objection)
         self._awaited.append(awaited)
         try:
@@ -233,10 +234,10 @@ class BackgroundTasks:
         return not work.done()
 
     def move(self) -> None:
-        """Let the command that a call waits for, the newest of several, go on in the background.
+        """Move the command that a call waits for to the background: the newest one if there are several.
 
         Raises:
-            ToolFailure: there is none, or it can't be moved now.
+            ToolFailure: there is none, or it can't move at that moment.
         """
         if not self._awaited:
             raise ToolFailure("no command is running that could go to the background.")
@@ -250,7 +251,7 @@ class BackgroundTasks:
     def adopt(
         self, command: str, output: HeldOutput, limit: TimeLimit, new_files: NewFiles | None, work: Work
     ) -> BackgroundTask:
-        """Take a command, however many run."""
+        """Add and start a command, however many are running."""
         self._count += 1
         task = BackgroundTask(f"t{self._count}", command, self.turn(), output, limit, new_files, self._clock)
         self._tasks[task.id] = task
@@ -262,34 +263,34 @@ class BackgroundTasks:
         return task
 
     def told(self, tasks: Sequence[BackgroundTask], notes: Sequence[str] = ()) -> None:
-        """The model knows that these have ended, and these notes."""
+        """Note that the model was told of the end of these commands, and of these notes."""
         self._untold = [task for task in self._untold if task not in tasks]
         self._notes = [note for note in self._notes if note not in notes]
 
     async def stop_for_person(self, task: BackgroundTask) -> None:
-        """End one as the person says. The model is told."""
+        """End a command for the person. The model is told with its next request."""
         if task.running:
             await task.stop()
             self._untold.append(task)
 
     def begin_session(self) -> None:
-        """Another session is open: the commands go on, but no turn of it started them."""
+        """Call this when another session is opened: the commands run on, but no turn of it started them."""
         for task in self.all:
             task.turn = 0
 
     async def close(self) -> None:
-        """End all that run, at once."""
+        """Kill all running commands."""
         await asyncio.gather(*(task.kill() for task in self.running))
         self._news.stop()
 
     async def check(self) -> None:
-        """Keep back the new files that they have created so far."""
+        """Keep back new files that the commands have created so far and that can run code."""
         for task, new in self._watched:
             await asyncio.to_thread(new.check)
             self._tell_of_kept(task)
 
     async def accept(self, paths: Collection[str]) -> None:
-        """The files at these paths aren't theirs: the user agreed to them."""
+        """Don't keep back the files at these paths: the user agreed to them."""
         for _, new in self._watched:
             await asyncio.to_thread(new.accept, paths)
 

@@ -1,4 +1,4 @@
-"""Tells of changes a few times a second, however fast they come."""
+"""Limits how often changes are reported."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from contextlib import suppress
 from typing import Final
 
 INTERVAL: Final = 0.5
-"""Seconds between a change that can wait and the news of it."""
+"""Seconds between a change that can wait and its report."""
 
 
 class Throttle:
-    """Calls `tell` in the event loop. No timer runs while nothing changes."""
+    """Calls `tell` in the event loop, at most once per `INTERVAL` for changes that can wait. No timer runs
+    while nothing changes."""
 
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell = tell
@@ -22,7 +23,7 @@ class Throttle:
         self._timer: asyncio.TimerHandle | None = None
 
     def soon(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Tell within the interval. May be called in any thread."""
+        """Report within `INTERVAL`. Thread-safe."""
         with self._lock:
             was_due, self._is_due = self._is_due, True
         if not was_due:
@@ -30,12 +31,12 @@ class Throttle:
                 loop.call_soon_threadsafe(self._wait, loop)
 
     def now(self) -> None:
-        """Tell at once; news that was due is told with it."""
+        """Report at once, together with a report that was due."""
         self.stop()
         self._tell()
 
     def stop(self) -> None:
-        """Tell nothing that is due."""
+        """Drop a report that is due."""
         if self._timer:
             self._timer.cancel()
         with self._lock:
