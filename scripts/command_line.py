@@ -1,8 +1,8 @@
-"""Writes the completion of shells and the man page, from what the command line declares.
+"""Writes the shell completions and the man page, from the declared flags and commands.
 
     python scripts/command_line.py
 
-shtab makes the scripts of an argparse parser. The one here has a parser of its own for each command, which
+shtab generates the scripts from an argparse parser. The parser here has a subparser for each command, which
 the program itself doesn't need.
 """
 
@@ -29,7 +29,7 @@ _FUNCTIONS: Final = {
     "bash": '_keen_values_{kind}() {{ compgen -W "$(keen-tui completion {kind} 2>/dev/null)" -- "$1"; }}',
     "zsh": '_keen_values_{kind}() {{ compadd -- ${{(f)"$(keen-tui completion {kind} 2>/dev/null)"}}; }}',
 }
-"""A function of a shell that completes one kind of values."""
+"""A shell function that completes one kind of values."""
 
 _COMMANDS: Final = {
     "bash": '_keen_commands() { compgen -c -- "$1"; }',
@@ -39,14 +39,14 @@ _COMMANDS: Final = {
 
 
 def main() -> None:
-    """Write all of them."""
+    """Write all files."""
     SCRIPTS.mkdir(exist_ok=True)
     for file, text in written().items():
         file.write_text(text, "utf-8")
 
 
 def written() -> Mapping[Path, str]:
-    """Every file with its content."""
+    """The content of each file."""
     scripts = {SCRIPTS / f"keen-tui.{shell}": _script(shell) for shell in SHELLS}
     return {**scripts, MAN_PAGE: man_page()}
 
@@ -62,7 +62,7 @@ def _preamble(shell: str) -> str:
 
 
 def completion_parser() -> argparse.ArgumentParser:
-    """The command line as a shell completes it."""
+    """The command line as shells should complete it."""
     parser = argparse.ArgumentParser(prog="keen-tui", description=PURPOSE, add_help=False)
     for flag in _flags():
         if not BELONGS.get(_name_of(flag)):
@@ -78,7 +78,7 @@ def completion_parser() -> argparse.ArgumentParser:
 
 
 def _add_parts(parser: argparse.ArgumentParser, command: Subcommand) -> None:
-    """The flags of a command, and the words behind it."""
+    """Add the flags and the arguments of a command."""
     for flag in _flags():
         if command.name in BELONGS.get(_name_of(flag), ()) or (command.has_settings and flag.is_setting):
             _add(parser, flag)
@@ -90,7 +90,8 @@ def _add_parts(parser: argparse.ArgumentParser, command: Subcommand) -> None:
 
 
 def _add_actions(parser: argparse.ArgumentParser) -> None:
-    """What `keen-tui mcp` does. Names of servers are in files that no shell should read."""
+    """Add the actions of `keen-tui mcp`. Names of servers aren't completed: no shell should read their
+    files."""
     actions = parser.add_subparsers(dest="action")
     for action, meaning in ACTIONS.items():
         each = actions.add_parser(action, help=meaning, add_help=False)

@@ -1,4 +1,4 @@
-"""The flags of the command line, in the order in which the help has them."""
+"""The flags of the command line, in the order of `--help`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS
 
 
 class LineFlag(NamedTuple):
-    """A flag of the command line. `metavar` is the word for its value in the help, "" where it takes none;
-    `options` is what else argparse wants to know, `completes` the kind of its value. `is_setting`: it
-    says otherwise than the settings."""
+    """A flag of the command line. `metavar` is the word for its value in the help, "" if it takes none;
+    `options` are further arguments for argparse, `completes` is the kind of its value for shell completion.
+    `is_setting`: it overrides a setting."""
 
     names: tuple[str, ...]
     help: str
@@ -34,14 +34,14 @@ class LineFlag(NamedTuple):
 
 
 class FlagGroup(NamedTuple):
-    """Flags that stand together in the help."""
+    """Flags below one title of the help."""
 
     title: str
     flags: Sequence[LineFlag]
 
 
 def flag_groups() -> tuple[FlagGroup, ...]:
-    """All flags, in the order in which the help has them."""
+    """All flags, in the order of the help."""
     return (
         FlagGroup("Model", _of_settings(lambda group: group == "Model")),
         FlagGroup("Work", (*_of_settings(lambda group: group != "Model"), *_WORK)),
@@ -50,12 +50,12 @@ def flag_groups() -> tuple[FlagGroup, ...]:
         FlagGroup("Review", _REVIEW),
         FlagGroup("Evaluation", _EVALUATION),
         FlagGroup("In a browser", _SERVE),
-        FlagGroup("Others", _OTHERS),
+        FlagGroup("Other flags", _OTHERS),
     )
 
 
 def _of_settings(is_wanted: Callable[[str], bool]) -> Sequence[LineFlag]:
-    """The flags of settings, in the order in which those are declared."""
+    """The flags of settings, in the order in which the settings are declared."""
     return [
         LineFlag((flag.name,), flag.help, flag.metavar or "", _options(name, flag), flag.completes, True)
         for name, about in ABOUT.items()
@@ -65,7 +65,7 @@ def _of_settings(is_wanted: Callable[[str], bool]) -> Sequence[LineFlag]:
 
 
 def _options(name: str, flag: Flag) -> dict[str, Any]:
-    """What argparse wants to know of a setting's flag."""
+    """The arguments for argparse for a setting's flag."""
     options: dict[str, Any] = {"dest": flag.dest or name}
     if flag.switch is not None:
         return options | {"action": "store_const", "const": flag.switch}
@@ -83,7 +83,7 @@ _SWITCH: Mapping[str, Any] = {"action": "store_true"}
 _WORK = (
     LineFlag(
         ("--worktree",),
-        "work in a git work tree of Keen's, on the branch keen/NAME: a new one, or the one that has NAME",
+        "work in a separate git work tree, on the branch keen/NAME: opens the one called NAME, or creates it",
         "NAME",
         {"nargs": "?", "const": ""},
         "worktrees",
@@ -150,23 +150,30 @@ _ONE_TURN = (
     ),
     LineFlag(
         ("--until",),
-        "a run: the next turn begins until this command ends with exit code 0; with --continue the run that "
-        "was broken off goes on",
+        "a run: turns follow one another until this command ends with exit code 0; with --continue the run "
+        "that broke off continues",
         "CMD",
         completes="commands",
     ),
-    LineFlag(("--max-turns",), f"with --until: this many turns (default {MOST_TURNS})", "N", {"type": int}),
-    LineFlag(("--max-hours",), "with --until: this many hours, waits included", "H", {"type": float}),
+    LineFlag(
+        ("--max-turns",),
+        f"with --until: end after this many turns (default {MOST_TURNS})",
+        "N",
+        {"type": int},
+    ),
+    LineFlag(
+        ("--max-hours",), "with --until: end after this many hours, waits included", "H", {"type": float}
+    ),
     LineFlag(("--max-cost",), "with --until or eval: end at this cost in US dollars", "USD", {"type": float}),
 )
 
 _REVIEW = (
-    LineFlag(("--base",), "with review: what this branch has and BRANCH lacks", "BRANCH"),
-    LineFlag(("--commit",), "with review: what that commit changes", "REV"),
-    LineFlag(("--uncommitted",), "with review: what isn't committed, new files too", options=_SWITCH),
+    LineFlag(("--base",), "with review: the commits that this branch has and BRANCH lacks", "BRANCH"),
+    LineFlag(("--commit",), "with review: one commit", "REV"),
+    LineFlag(("--uncommitted",), "with review: uncommitted changes, new files included", options=_SWITCH),
     LineFlag(
         ("--fail-on",),
-        "with review: exit with 1 if a finding is as urgent as that, P0 (most urgent), P1, P2 or P3",
+        "with review: exit code 1 if a finding is this urgent or more: P0 (most urgent), P1, P2 or P3",
         "PRIO",
         {"choices": PRIORITIES},
     ),
@@ -175,7 +182,7 @@ _REVIEW = (
 _EVALUATION = (
     LineFlag(
         ("--policies",),
-        "with eval: memory policies to compare (default: summary,full-trace); there is in-band, too",
+        "with eval: the memory policies to compare, such as summary,in-band (default: summary,full-trace)",
         "LIST",
     ),
     LineFlag(("--repeat",), "with eval: how often each task runs (default 1)", "N", {"type": int}),
@@ -186,13 +193,13 @@ _SERVE = (
     LineFlag(("--port",), "with serve: the port (default: a free one)", "N", {"type": int}),
     LineFlag(
         ("--address",),
-        "with serve: the address to listen at (default: 127.0.0.1, which other machines can't reach)",
+        "with serve: the address to listen on (default: 127.0.0.1, which other machines can't reach)",
         "ADDRESS",
     ),
-    LineFlag(("--clients",), "with serve: how many pages at once (default 4)", "N", {"type": int}),
+    LineFlag(("--clients",), "with serve: the most pages open at once (default 4)", "N", {"type": int}),
     LineFlag(
         ("--idle-minutes",),
-        "with serve: minutes without use after which a page's program is saved and ended (default 60)",
+        "with serve: end the program of a page after this many idle minutes (default 60); all is saved",
         "N",
         {"type": float},
     ),
@@ -216,4 +223,4 @@ _OTHERS = (
 
 
 MOST_DAYS = 36_500
-"""The most days that usage can be asked for."""
+"""The most days that `--days` takes."""

@@ -1,5 +1,5 @@
-"""The commands of the command line, and what its help says besides flags. All of it is declared here once:
-the help, the man page and the completion of shells are made from it."""
+"""The commands of the command line, and the parts of its help other than flags. The help, the man page and
+the shell completions are generated from them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from keen_tui.settings.about import Completes
 
 
 class Subcommand(NamedTuple):
-    """A command. `usages` are how it is typed behind `keen-tui NAME`, each with its meaning; `takes` names
-    what has to follow, for an error. `words` are those that may follow, `completes` is the kind of anything
-    else that may. `has_settings`: the flags of settings have a meaning for it."""
+    """A command. `usages` are its arguments after `keen-tui NAME`, each with its meaning; `takes` describes
+    its arguments, for errors. `words` are fixed words among them, `completes` is the kind of all others, for
+    shell completion. `has_settings`: it accepts the flags of settings."""
 
     name: str
     usages: tuple[tuple[str, str], ...]
@@ -23,7 +23,7 @@ class Subcommand(NamedTuple):
 
 
 SHELLS: Final = ("bash", "zsh", "fish")
-"""The shells for which there is completion."""
+"""The shells that have a completion script."""
 
 SUBCOMMANDS: Final = (
     Subcommand("sessions", (("[--all]", "list the sessions of this folder, or all"),)),
@@ -35,7 +35,7 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "eval",
-        (("[TASK ...]", "try memory policies on tasks, as a table"),),
+        (("[TASK ...]", "compare memory policies on tasks"),),
         takes="folders or names of tasks",
         completes="folder",
         has_settings=True,
@@ -55,7 +55,7 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand("settings", (("", "write a file that explains all settings"),)),
     Subcommand("schema", (("", "print the JSON schema of stream-json"),)),
-    Subcommand("trust", (("", "answer again whether a project is trusted"),)),
+    Subcommand("trust", (("", "decide again whether to trust a project"),)),
     Subcommand(
         "worktrees",
         (("[remove NAME]", "list the work trees here, or remove one"),),
@@ -66,31 +66,31 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "mcp",
         (
-            ("list", "list the MCP servers and how they are"),
+            ("list", "list the MCP servers and their states"),
             ("--help", "add, remove and sign in to MCP servers"),
         ),
         takes="add, list, remove, login or logout",
     ),
     Subcommand(
         "acp",
-        (("", "work in an editor that speaks ACP, such as Zed"),),
+        (("", "connect to an editor that speaks ACP"),),
         has_settings=True,
     ),
     Subcommand(
         "serve",
-        (("[--port 8000]", "the screen in a browser on this machine"),),
+        (("[--port 8000]", "show the screen in a browser here"),),
         has_settings=True,
     ),
     Subcommand(
         "completion",
-        (("SHELL", "print the completion for bash, zsh or fish"),),
+        (("SHELL", "print completion for bash, zsh or fish"),),
         takes="bash, zsh or fish",
         words=SHELLS,
     ),
 )
 
 SUBJECTS: Final[Mapping[str, str]] = {each.name: each.takes for each in SUBCOMMANDS}
-"""The commands, and what stands behind them."""
+"""Each command with its `takes`."""
 
 PURPOSE: Final = "a terminal workspace for a coding agent"
 
@@ -98,7 +98,7 @@ EXAMPLES: Final = (
     ("keen-tui", "choose a model, then work in this folder"),
     ("keen-tui --demo", "the guided tour: no key, no network"),
     ("keen-tui --continue", "continue this folder's newest session"),
-    ("keen-tui --worktree fix", "work beside this folder, on a branch"),
+    ("keen-tui --worktree fix", "work on a branch in a separate folder"),
     ("keen-tui --plain", "line by line, for screen readers"),
     ("keen-tui --provider anthropic --model claude-opus-5 --effort high", ""),
     ("keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder", ""),
@@ -115,14 +115,14 @@ EXAMPLES: Final = (
         "piped data is added to the prompt",
     ),
 )
-"""What one types first, and what it does."""
+"""Examples, each with its meaning, "" for none."""
 
 IDS: Final = "Name a session by its id, or by the beginning of its id."
 
 ENVIRONMENT: Final = (
     (
         "OPENAI_API_KEY, ANTHROPIC_API_KEY and those of the other providers",
-        "API keys; they can be entered in the program too",
+        "API keys; you can also enter them in the program",
     ),
     ("OPENAI_BASE_URL, ANTHROPIC_BASE_URL", "another server of that provider"),
     ("KEEN_HOME", "one folder for settings and sessions"),
@@ -133,11 +133,11 @@ ENVIRONMENT: Final = (
 EXIT_CODES: Final[Mapping[int, str]] = {
     0: "done",
     1: "error",
-    2: "wrong use",
-    3: "the turn is incomplete, the run was stopped",
+    2: "usage error",
+    3: "the turn is incomplete, or the run was stopped",
     4: "a limit of the run was reached",
-    5: "the check fails in the same way",
-    6: "something had to be asked",
+    5: "the check keeps failing in the same way",
+    6: "a question that nobody could answer",
 }
 
 SETTINGS_FILES: Final = (
@@ -145,7 +145,7 @@ SETTINGS_FILES: Final = (
     ("AGENTS.md", "your instructions for the model in every project"),
     ("commands/ themes/ providers/", "your own slash commands, themes and model servers"),
 )
-"""What is in the folder of the settings."""
+"""The files in the settings folder."""
 
 DATA_FILES: Final = (("sessions/", "everything said and done, one file per session"),)
-"""What is in the folder of the data."""
+"""The files in the data folder."""

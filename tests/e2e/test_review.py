@@ -75,7 +75,7 @@ async def test_a_review_that_breaks_off_says_how_to_go_on(program: Reviewer) -> 
     script = [Reply([Call("read_file", {"path": "a.txt"})]), *[Reply([Say("x")], broken=Break("reset"))] * 4]
     run = await program.review(script, "--output", "json")
     assert (run.code, run.records[0]["outcome"]) == (3, "incomplete")
-    assert "Run the same command again to review anew." in run.err
+    assert "Run the same command again for a new review." in run.err
 
 
 async def test_uncommitted_changes_come_first_then_the_branch(program: Reviewer) -> None:

@@ -225,8 +225,8 @@ async def test_nonsense_of_a_page_hurts_nobody(program: Program, client: aiohttp
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (("--clients", "0"), "--clients must be a number from 1 up."),
-        (("--idle-minutes", "0"), "--idle-minutes must be a number above 0."),
+        (("--clients", "0"), "--clients must be at least 1."),
+        (("--idle-minutes", "0"), "--idle-minutes must be more than 0."),
         (("--port", "70000"), "--port must be a number from 0 to 65535."),
         (("--address", "192.0.2.1"), "192.0.2.1, port 0, can't be used:"),
     ],

@@ -136,7 +136,7 @@ async def test_killed_while_it_waits_it_waits_for_the_rest_and_the_limits_of_the
         err = await killed(process, signal.SIGTERM)
         assert process.returncode == 3
     assert "Limits: 9 turns." in err
-    assert "The run was stopped. Go on with it: keen-tui --continue -p --until" in err
+    assert "The run was stopped. Continue it with: keen-tui --continue -p --until" in err
     assert session_text(folder).count("run_waiting") == 1
     assert "run_ended" not in session_text(folder)
 

@@ -1,4 +1,4 @@
-"""Turns that a program asks for on standard input, in one process, up to its exit code."""
+"""Runs the turns that a program asks for on standard input, up to the exit code."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class ConversationPrinter(Printer):
     """Prints the events of several turns; the end of a turn isn't the end."""
 
     def show_end(self, end: EndEvent, *, saved: bool) -> None:
-        """Print nothing more: the event has been printed, and the turn may still be retried."""
+        """Do nothing: the event has been printed, and the turn may still be retried."""
 
     def show_last(self) -> None:
-        """Say on standard error what the end of the program means for the last turn."""
+        """Say on standard error what is lost of the last turn."""
         if self.end:
             super().show_end(self.end, saved=True)
 
@@ -72,14 +72,17 @@ async def run_conversation(
     opening: str = "",
     notices: Sequence[str] = (),
 ) -> int:
-    """Run the turns that the lines of the file descriptor `source` ask for, and print their events. Returns
-    the exit code of the last turn, once the lines have ended.
+    """Run the turns that the lines of a file ask for, and print their events. Returns the exit code of the
+    last turn, once the lines have ended. Signals stop it as they stop `run_prompt`.
 
-    `prompt` is the first message, or gives it; "" for none. The other arguments, and what a signal does, are
-    those of `run_prompt`.
+    Args:
+        prompt: the first message, or a function that gives it; "" for none.
+        source: the file descriptor that has the lines.
+
+    The other arguments are those of `run_prompt`.
 
     Raises:
-        SessionRefused, SessionInUse, StorageFailed, OutputFailed: as `run_prompt`.
+        SessionRefused, SessionInUse, StorageFailed, OutputFailed: as `run_prompt` does.
     """
     try:
         opened = await opened_session(session, history, opening)
@@ -105,7 +108,7 @@ async def run_conversation(
 
 
 class _Conversation:
-    """Obeys the lines and prints the events, until the lines have ended and nothing runs."""
+    """Obeys the lines and prints the events, until the lines have ended and no turn runs."""
 
     def __init__(self, session: Session, history: SessionManager, printer: ConversationPrinter) -> None:
         self._session = session
@@ -118,7 +121,7 @@ class _Conversation:
         self._failure: OutputFailed | None = None
 
     async def run(self, source: int) -> None:
-        """Read the lines of that file. Raises OutputFailed."""
+        """Read the lines of that file descriptor to their end. Raises OutputFailed."""
         lines = InputReader(source)
         lines.start()
         obeying = asyncio.create_task(self._obey(lines), name="standard input")
@@ -133,7 +136,7 @@ class _Conversation:
             raise self._failure
 
     def leave(self) -> None:
-        """Stop what runs, and read no more lines."""
+        """Stop the running turn, and read no more lines."""
         self._session.stop()
         self._end_of_lines()
 
@@ -158,7 +161,7 @@ class _Conversation:
         self._end_of_lines()
 
     def _take(self, received: ReceivedLine) -> None:
-        """Obey a line, or print why that isn't possible. Raises OutputFailed."""
+        """Obey a line, or print why it can't be obeyed. Raises OutputFailed."""
         try:
             line = received.read()
             if line is not None:
@@ -193,7 +196,7 @@ class _Conversation:
         self._leave_if_done()
 
     def _decline_open(self) -> None:
-        """Nobody can answer any more: deny what asks."""
+        """Deny open approvals and decline open questions: nobody can answer any more."""
         for event in self._open.values():
             with suppress(SessionRefused):  # it was answered or stopped meanwhile
                 if isinstance(event, ApprovalRequested):
@@ -202,12 +205,12 @@ class _Conversation:
                     self._session.reply(event.id, None)
 
     def _leave_if_done(self) -> None:
-        """Print no more once the lines have ended and nothing runs. Messages that still wait in the queue
-        would need a turn that is done."""
+        """End the printing once the lines have ended and no turn runs. Messages that are still queued aren't
+        sent: they would need a turn that is done."""
         if self._is_done or not self._is_over or self._session.running or self._reader.unread:
             return
         self._is_done = True
         if waiting := len(self._session.queue):
             what = "1 message was" if waiting == 1 else f"{waiting} messages were"
-            self._printer.say(f"! {what} not sent, since the turn before isn't done.")
+            self._printer.say(f"! {what} not sent, because the turn before isn't done.")
         self._reader.close()

@@ -1,4 +1,4 @@
-"""What a program writes on standard input with `--input stream-json`: one JSON object a line."""
+"""The lines of standard input with `--input stream-json`: one JSON object a line."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _CHUNK: Final = 65_536
 
 
 class InputLine(Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True):
-    """A line; `type` says which one."""
+    """A line of standard input; `type` is its kind."""
 
 
 class MessageLine(InputLine, frozen=True, kw_only=True, tag="message"):
-    """A message for the model. While a turn runs it is queued, and begins a turn of its own."""
+    """A message for the model. It begins a turn; while another turn runs, it is queued."""
 
     text: str
 
 
 class ApproveLine(InputLine, frozen=True, kw_only=True, tag="approve"):
-    """The answer to the `approval_requested` of this id. `scope` says how far a yes reaches: this call
-    (`once`), calls of this kind in this session (`session`), or these commands permanently in this folder
-    (`workspace`). The model reads the `message` of a no."""
+    """The answer to the `approval_requested` with this id. `scope` is the scope of a yes: this call (`once`),
+    calls of this kind in this session (`session`), or these commands permanently in this folder
+    (`workspace`). `message` is the reason of a no, which the model reads."""
 
     id: str
     allow: bool
@@ -40,8 +40,8 @@ class ApproveLine(InputLine, frozen=True, kw_only=True, tag="approve"):
 
 
 class AnswerLine(InputLine, frozen=True, kw_only=True, tag="answer"):
-    """The answer to the `question_asked` of this id. `choice` counts from 0; null declines. `words` go with
-    it; a choice with `wants_words` needs them."""
+    """The answer to the `question_asked` with this id. `choice` is the number of the choice, from 0; null
+    declines. `words` is text that goes with it, which a choice with `wants_words` needs."""
 
     id: str
     choice: int | None = None
@@ -53,7 +53,8 @@ class StopLine(InputLine, frozen=True, kw_only=True, tag="stop"):
 
 
 class RetryLine(InputLine, frozen=True, kw_only=True, tag="retry"):
-    """Another attempt at the turn that broke off. While Keen waits to try again, it tries at once."""
+    """Starts another attempt at the turn that broke off. During the wait before an automatic retry, it ends
+    the wait."""
 
 
 class DiscardLine(InputLine, frozen=True, kw_only=True, tag="discard"):
@@ -64,25 +65,25 @@ AnyInputLine = MessageLine | ApproveLine | AnswerLine | StopLine | RetryLine | D
 
 
 class InputError(Struct, frozen=True, kw_only=True, tag_field="type", tag="input_error"):
-    """A line of standard input that can't be read, or can't be obeyed at that moment: its number, from 1, and
-    a sentence that says why. It had no effect."""
+    """A line of standard input that can't be read, or can't be obeyed at that moment, and had no effect.
+    `line` is its number, from 1; `text` is a sentence that says why."""
 
     line: int
     text: str
 
 
 class InputRefused(ValueError):
-    """A line that can't be read. The text is a sentence."""
+    """Raised for a line that can't be read. Its text is a sentence."""
 
 
 class ReceivedLine(Struct, frozen=True):
-    """A line as it came, with its number, from 1. `content` is None if it was too long."""
+    """A line as it came. `number` counts from 1; `content` is None if the line was too long."""
 
     number: int
     content: bytes | None
 
     def read(self) -> AnyInputLine | None:
-        """The line; None if it is empty. Raises InputRefused."""
+        """The decoded line; None if it is empty. Raises InputRefused."""
         if self.content is None:
             raise InputRefused(f"The line has more than {MOST_BYTES // 1_000_000} MB.")
         if not self.content.strip():
@@ -99,7 +100,7 @@ _DECODER: Final[msgspec.json.Decoder[AnyInputLine]] = msgspec.json.Decoder(AnyIn
 
 
 class InputReader:
-    """Reads lines in a thread, which ends with the program. `lines` gets each of them, and None at the
+    """Reads lines in a thread, which ends with the program. The queue `lines` gets each line, and None at the
     end."""
 
     def __init__(self, descriptor: int) -> None:
@@ -108,7 +109,7 @@ class InputReader:
         self._loop = asyncio.get_running_loop()
 
     def start(self) -> None:
-        """Read from now on."""
+        """Start the thread."""
         threading.Thread(target=self._read, name="standard input", daemon=True).start()
 
     def _read(self) -> None:
@@ -119,7 +120,7 @@ class InputReader:
 
 
 def _received(descriptor: int) -> Iterator[ReceivedLine]:
-    """The lines of a file. Blocks; what can't be read ends it."""
+    """The lines of a file. Blocks. An error of the file counts as its end."""
     number, pieces, size = 1, list[bytes](), 0
     with suppress(OSError):
         while chunk := os.read(descriptor, _CHUNK):

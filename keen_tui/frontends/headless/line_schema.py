@@ -50,10 +50,10 @@ _TOLD: Final[Mapping[type, tuple[str, _Part]]] = {
         },
     ),
 }
-"""Fields that `event_records.as_told` gives by name only."""
+"""Fields whose content `event_records.as_told` leaves out: only names, addresses and sizes are printed."""
 
 _SAVED: Final = (*SAVED_FIRST, RunBegun, RunContinued, RunEnded)
-"""Events that say whether the session file holds them."""
+"""Events with the field `saved`: whether the session file holds them."""
 
 _OF_AGENT: Final[_Part] = {
     "agent": {"type": "string", "description": 'The sub-agent whose event this is; "" or missing for none.'},
@@ -96,7 +96,7 @@ def line_schema() -> _Part:
 
 
 def _classes(union: Any) -> list[type[Struct]]:
-    """The classes of a union, in their order."""
+    """The classes of a union, in the order of the union."""
     return [each for each in get_args(union) if isinstance(each, type)]
 
 
@@ -134,13 +134,13 @@ def _record(event: type[Struct], components: Mapping[str, _Part]) -> _Part:
 
 
 def _target(reference: _Part) -> str:
-    """The name that it refers to, also as one choice of several."""
+    """The name that a schema refers to, even if the reference is one of several choices."""
     found = reference.get("$ref") or next(each["$ref"] for each in reference["anyOf"] if "$ref" in each)
     return str(found).removeprefix(_PREFIX)
 
 
 def _whole(schema: _Part) -> _Part:
-    """A part of a printed line: every field is there, whether it has a default or not."""
+    """The schema of an object in a printed line. All fields are required, since all are printed."""
     if "properties" not in schema:
         return schema
     fields = schema["properties"]
@@ -154,14 +154,14 @@ def _whole(schema: _Part) -> _Part:
 
 
 def _without_defaults(fields: _Part) -> _Part:
-    """The schemas of fields without their defaults: in what is printed nothing is left out."""
+    """The schemas of fields without defaults, since all fields are printed."""
     return {
         name: {key: value for key, value in each.items() if key != "default"} for name, each in fields.items()
     }
 
 
 def _used(parts: Mapping[str, _Part], lines: Sequence[_Part]) -> _Part:
-    """Those parts that the lines refer to, directly or by way of others."""
+    """The parts that the lines refer to, directly or through other parts."""
     found: _Part = {}
     wanted = list(lines)
     while wanted:

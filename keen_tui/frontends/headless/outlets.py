@@ -1,4 +1,4 @@
-"""Standard output and standard error: the first must take the answer, the second may be lost."""
+"""Writes to standard output, which must not fail silently, and to standard error, which may."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from keen_tui.text.sanitize import clean
 
 
 def require_writable(out: TextIO) -> None:
-    """Find out what can be known before anything is written.
+    """Check the output before anything is written.
 
     Raises:
-        OutputFailed: nobody reads it any more, or its disk is full.
+        OutputFailed: its reader has gone, or its disk is full.
     """
     try:
         descriptor = out.fileno()
-    except (OSError, ValueError):  # not a file of the system: a test's, for example
+    except (OSError, ValueError):  # it has no descriptor, as in a test
         return
     try:
         os.write(descriptor, b"")  # /dev/full refuses even this; so does a descriptor that can only be read
@@ -35,14 +35,14 @@ def require_writable(out: TextIO) -> None:
 
 
 def is_abandoned(descriptor: int) -> bool:
-    """Whether it is a pipe that nobody reads any more."""
+    """Whether the descriptor is a pipe that nobody reads any more."""
     look = select.poll()
     look.register(descriptor, 0)
     return any(event & select.POLLERR for _, event in look.poll(0))
 
 
 def write_line(text: str, out: TextIO) -> None:
-    """Write a line that has to arrive; characters that the output has no bytes for become question marks.
+    """Write a line; characters that the encoding of the output doesn't have become question marks.
 
     Raises:
         OutputFailed: it can't be written.
@@ -56,7 +56,7 @@ def write_line(text: str, out: TextIO) -> None:
 
 
 def note(line: str, err: TextIO | None) -> None:
-    """Write a line for a person, as far as that is possible."""
+    """Write a line for a person. A failure is ignored, and ends all further output there."""
     if err is None:
         return
     try:
@@ -67,7 +67,7 @@ def note(line: str, err: TextIO | None) -> None:
 
 
 def failure_of(out: TextIO) -> OutputFailed | None:
-    """Why it can't be written, if it can't: what lies in the buffer, or anything more."""
+    """The failure of the output, None if there is none. Writes the buffer first."""
     try:
         out.flush()
         require_writable(out)
@@ -79,8 +79,8 @@ def failure_of(out: TextIO) -> OutputFailed | None:
 
 
 def unwritable(out: TextIO, error: OSError) -> OutputFailed:
-    """The failure to raise for an output that can't be written. What lies in its buffer is dropped: it would
-    fail once more when the program ends."""
+    """The exception to raise for an output that can't be written. The buffer is dropped: it would fail once
+    more when the program ends."""
     _drop(out)
     if isinstance(error, BrokenPipeError) or error.errno == errno.EPIPE:
         return OutputFailed("Standard output was closed.")
@@ -88,7 +88,7 @@ def unwritable(out: TextIO, error: OSError) -> OutputFailed:
 
 
 def _drop(stream: TextIO) -> None:
-    """Have the stream lead nowhere from now on."""
+    """Redirect the stream to /dev/null."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         os.dup2(nowhere, stream.fileno(), inheritable=stream in (sys.stdout, sys.stderr))

@@ -24,17 +24,17 @@ from keen_tui.frontends.headless.sentences import NO_REPLY, failure_lines, progr
 from keen_tui.text.sanitize import clean
 
 SCHEMA: Final = 1
-"""Version of the JSON output. New fields leave it as it is; changed or missing ones make another version."""
+"""Version of the JSON output. New fields don't change it; changed or removed fields do."""
 
 
 class Printer:
-    """Prints events to `out`; `end` is the end event once it came.
+    """Prints events to `out`; `end` is the end event once it has come.
 
-    What a person should know goes to `err` too, so that in the text format `out` holds the answer alone.
+    Lines for a person go to `err`, so in the text format `out` has only the answer.
 
     Args:
-        session_id: named in the JSON formats.
-        keeps_pending: what an incomplete turn leaves outlives this process.
+        session_id: printed in the JSON formats.
+        keeps_pending: pending state is kept on the disk after this process.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Printer:
         self._notices: list[str] = []
 
     def begin(self, notices: Iterable[str]) -> None:
-        """Name the session, and say what there is to know before the turn. Raises OutputFailed."""
+        """Print the session id, and notices that come before the turn. Raises OutputFailed."""
         if self.output == "stream-json":
             self.print_json(as_told(SessionOpened(id=self._session_id)) | {"schema": SCHEMA})
         for text in notices:
@@ -60,7 +60,7 @@ class Printer:
                 self.print_json(as_told(Notice(turn=0, text=text)))
 
     def show(self, event: Event, *, saved: bool | None = None) -> None:
-        """Print an event. `saved`: whether the session file holds it; None where that wasn't waited for.
+        """Print an event. `saved`: whether the session file holds it; None if nobody waited for that.
 
         Raises:
             OutputFailed: it can't be printed.
@@ -82,7 +82,7 @@ class Printer:
                 self.say(f"    {line}")
 
     def say(self, line: str | None) -> None:
-        """A line for a person, None for none. Where it can't be written it is left out."""
+        """Print a line for a person; None prints nothing. If it can't be written, it is left out."""
         if line:
             note(line, self._err)
 
@@ -100,7 +100,7 @@ class Printer:
             write_line(clean(end.text) if self.out.isatty() else end.text, self.out)
 
     def facts(self, *, is_error: bool, saved: bool) -> dict[str, Any]:
-        """What the json format tells besides the end event."""
+        """The fields of the json format that aren't in the end event."""
         return {
             "schema": SCHEMA,
             "session_id": self._session_id,
@@ -121,12 +121,12 @@ class Printer:
 
 
 def is_without_answer(end: TurnDone) -> bool:
-    """Whether the model finished without a word: on a screen one sees that, a script has to be told."""
+    """Whether the model's reply is empty. A person sees that on a screen; a script must be told."""
     return not end.text.strip()
 
 
 def _usage(spent: Spent) -> dict[str, Any]:
-    """Tokens and cost of all steps; null where no server said anything about them."""
+    """Tokens and cost of all steps; null if no server reported them."""
     return {
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,

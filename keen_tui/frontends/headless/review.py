@@ -22,13 +22,13 @@ from keen_tui.text.review_words import outcome_words
 
 
 async def run_review(review: Review, out: TextIO) -> ReviewReport:
-    """Review; signals, and the end of whoever reads the output, stop it."""
+    """Run the review. Signals, and the end of the output's reader, stop it."""
     with stopping_on_signals(review.stop), watching(out, review.stop):
         return await review.run()
 
 
 def note_progress(event: Event, err: TextIO | None) -> None:
-    """Tell a person what happens."""
+    """Write a line about the event for a person, if there is one."""
     if line := progress_line(event):
         note(line, err)
 
@@ -36,7 +36,7 @@ def note_progress(event: Event, err: TextIO | None) -> None:
 def print_report(
     report: ReviewReport, output: ReviewOutput, fail_on: Priority | None, out: TextIO, err: TextIO | None
 ) -> int:
-    """Print the report, and on standard error why it isn't whole; returns the exit code.
+    """Print the report, and on standard error what is missing; returns the exit code.
 
     Raises:
         OutputFailed: it can't be printed.
@@ -48,7 +48,7 @@ def print_report(
             note(f"! Not reviewed: {each.path}: {each.reason}", err)
         note(outcome_words(report), err)
     if report.state == "incomplete":
-        note("! Nothing was changed. Run the same command again to review anew.", err)
+        note("! Nothing was changed. Run the same command again for a new review.", err)
         return EXIT_INCOMPLETE
     is_bad = report.state == "error" or (fail_on is not None and report.reaches(fail_on))
     return EXIT_ERROR if is_bad else EXIT_DONE

@@ -12,17 +12,17 @@ from keen_tui.domain.review import Finding, ReviewReport
 from keen_tui.text.review_words import outcome_words, report_lines
 
 SCHEMA: Final = 1
-"""Version of the JSON output, whose schema is in `docs`. New fields leave it as it is."""
+"""Version of the JSON output, whose schema is in `docs`. New fields don't change it."""
 
 _LEVELS: Final[Mapping[Priority, str]] = {"P0": "error", "P1": "error", "P2": "warning", "P3": "notice"}
-"""GitHub's."""
+"""GitHub's annotation level for each priority."""
 _SEVERITIES: Final[Mapping[Priority, str]] = {
     "P0": "blocker",
     "P1": "critical",
     "P2": "minor",
     "P3": "info",
 }
-"""GitLab's."""
+"""GitLab's severity for each priority."""
 
 
 def form_of(report: ReviewReport, output: ReviewOutput, fail_on: Priority | None) -> Iterator[str]:
@@ -84,7 +84,8 @@ def _as_record(finding: Finding) -> dict[str, Any]:
 
 
 def _annotations(report: ReviewReport) -> Iterator[str]:
-    """Workflow commands of GitHub, one for each finding, and one that says what came of the review."""
+    """Workflow commands for GitHub: one for each finding and each file that was left out, and one for the
+    outcome."""
     for finding in report.findings:
         places = {
             "file": finding.file,
@@ -107,7 +108,7 @@ def _command(level: str, properties: Mapping[str, str], text: str) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Text in a workflow command, in which `more` would end a property."""
+    """Text escaped for a workflow command. `more` are further characters to escape, as in properties."""
     for character in ("%", "\r", "\n", *more):
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -1,4 +1,4 @@
-"""One turn from its prompt to its exit code."""
+"""Runs one turn without a screen, from the prompt to the exit code."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from keen_tui.frontends.headless.sentences import what_is_pending, what_opening_
 EXIT_DONE, EXIT_ERROR, EXIT_INCOMPLETE = 0, 1, 3
 
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""What a person, a system that shuts down, a lost connection and ctrl+\\ send."""
+"""The signals of ctrl+c, of a system that shuts down, of a lost terminal and of ctrl+\\."""
 
 _OPENING = (SessionOpened, SessionRestored, TurnAbandoned, Notice)
-"""Events that may tell what opening a session did to it, besides drawing its past."""
+"""Events that may say what the opening of a session did."""
 
 _ENDS = (TurnDone, TurnIncomplete, TurnError)
 
 SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
-"""Events that are printed only when the session file holds them: whoever reads them may rely on that."""
+"""Events that are printed only when the session file holds them, so readers can rely on them."""
 
 
 async def run_prompt(
@@ -89,8 +89,11 @@ async def run_prompt(
 
 
 async def opened_session(session: Session, history: SessionManager, opening: str) -> list[str]:
-    """Begin a session, or open the one of that id; what that did, in sentences. Raises SessionInUse,
-    SessionRefused, StorageFailed."""
+    """Begin a session, or open the one with that id. Returns sentences about what that did.
+
+    Raises:
+        SessionInUse, SessionRefused, StorageFailed: it can't be opened.
+    """
     past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
     await history.begin()
     if opening:
@@ -103,8 +106,8 @@ async def opened_session(session: Session, history: SessionManager, opening: str
 
 
 async def require_sandbox(session: Session) -> None:
-    """Raises ConfigError for mode auto without a sandbox that was not turned off: nobody is there to be asked
-    whether commands may run without one."""
+    """Raises ConfigError in auto mode if there is no sandbox, unless `--no-sandbox` was given: nobody can be
+    asked whether commands may run without one."""
     if session.mode == "auto" and (reason := await session.missing_sandbox()):
         raise ConfigError(
             f"Auto mode runs commands in a sandbox, and there is none here: {reason}. "
@@ -113,7 +116,7 @@ async def require_sandbox(session: Session) -> None:
 
 
 async def filled_in(prompt: Callable[[], Awaitable[str]]) -> str:
-    """The text of the prompt. Raises SessionRefused also when a signal stops the wait."""
+    """The text of the prompt. Raises SessionRefused, also if a signal stops the wait."""
     asking = asyncio.ensure_future(prompt())
     with stopping_on_signals(asking.cancel):
         await asyncio.wait({asking})
@@ -123,7 +126,8 @@ async def filled_in(prompt: Callable[[], Awaitable[str]]) -> str:
 
 
 async def _print_turn(reader: Subscription, history: SessionManager, printer: Printer, out: TextIO) -> None:
-    """Print what happens, up to the end of the turn. What is said while that is saved comes before it."""
+    """Print the events up to the end of the turn. Notices that come while the end is saved are printed before
+    it."""
     async for batch in reader:
         for event in batch:
             saved = await history.flushed() if isinstance(event, SAVED_FIRST) else None
@@ -148,7 +152,8 @@ async def _open(history: SessionManager, session_id: str) -> None:
 
 @contextmanager
 def stopping_on_signals(stop: Callable[[], object]) -> Iterator[None]:
-    """Inside, these signals call `stop`; one that the parent has us ignore, as nohup does, stays ignored."""
+    """A context in which these signals call `stop`. Signals that the parent made us ignore, as nohup does,
+    stay ignored."""
     loop = asyncio.get_running_loop()
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     for number in numbers:
@@ -162,7 +167,7 @@ def stopping_on_signals(stop: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def watching(out: TextIO, stop: Callable[[], None]) -> Iterator[None]:
-    """Inside, `stop` is called when the last reader of a pipe has gone: nobody would get the answer."""
+    """A context in which `stop` is called when the last reader of `out` has gone, if `out` is a pipe."""
     loop = asyncio.get_running_loop()
     descriptor = _pipe_of(out)
 
@@ -181,14 +186,14 @@ def watching(out: TextIO, stop: Callable[[], None]) -> Iterator[None]:
 
 
 def require_reader(out: TextIO) -> None:
-    """Raises OutputFailed where the last reader of a pipe has gone: that stopped the turn, not the user."""
+    """Raises OutputFailed if `out` is a pipe whose last reader has gone."""
     descriptor = _pipe_of(out)
     if descriptor >= 0 and is_abandoned(descriptor):
         raise unwritable(out, BrokenPipeError())
 
 
 def _pipe_of(out: TextIO) -> int:
-    """The descriptor, where it is a pipe; -1 for everything else."""
+    """The descriptor of `out` if it is a pipe, otherwise -1."""
     with suppress(OSError, ValueError):
         descriptor = out.fileno()
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
@@ -197,7 +202,7 @@ def _pipe_of(out: TextIO) -> int:
 
 
 def exit_code(end: EndEvent | None) -> int:
-    """The exit code for how a turn ended; None: not at all."""
+    """The exit code for the end event of the turn; None means that no turn ended."""
     match end:
         case TurnDone():
             return EXIT_ERROR if is_without_answer(end) else EXIT_DONE

@@ -1,4 +1,4 @@
-"""What is said on standard error: progress, what opening a session did, and what an unfinished turn loses."""
+"""Sentences for standard error: progress, what the opening of a session did, and what is lost of a turn."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from keen_tui.text.labels import (
 from keen_tui.text.run_words import limits_words, run_begins, run_waits
 
 FAILURE_LINES = 5
-"""Lines that are shown of what a failed tool call said."""
+"""The most lines that are shown of a failed call's output."""
 
 _MARKS: Mapping[CallOutcome, str] = {"done": "+", "denied": "-"}
-"""Marks of calls by what they came to; all others have an x."""
+"""Marks of calls by their outcome; all other outcomes have an x."""
 
 NO_REPLY = "The model sent an empty reply."
-"""Said where a turn is done without an answer."""
+"""The notice for a turn that is done without an answer."""
 
 
 def progress_line(event: Event) -> str | None:
-    """One line for a person who watches a log, or None."""
+    """One line about the event for a person who watches a log; None for no line."""
     match event:
         case ToolFinished(result=result):
             mark = _MARKS.get(result.outcome, "x")
@@ -80,8 +80,8 @@ def progress_line(event: Event) -> str | None:
 
 
 def failure_lines(event: Event) -> list[str]:
-    """Why a tool call or a check failed: the last lines of what it said. None for calls that were denied or
-    stopped: that is said elsewhere."""
+    """The last lines of a failed call's or check's output. No lines for calls that were denied or stopped:
+    another line says that."""
     if not isinstance(event, ToolFinished | ShellFinished) or event.result.outcome != "failed":
         return []
     result = event.result
@@ -93,8 +93,9 @@ def failure_lines(event: Event) -> list[str]:
 
 
 def what_opening_did(events: Iterable[Event]) -> list[str]:
-    """Sentences about the session that was opened last: which instructions were read, what of it could not
-    be, and work that could not be gone on with. All that happened before it was restored is of its past."""
+    """Sentences about the session that was opened last: which instructions were read, what couldn't be read,
+    and which work couldn't be continued. Events before `SessionRestored` belong to its past and are left
+    out."""
     said: list[str] = []
     restored = False
     for event in events:
@@ -116,8 +117,8 @@ def what_opening_did(events: Iterable[Event]) -> list[str]:
 
 
 def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
-    """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
-    is `kept_in` a session: then how to go on."""
+    """Why the turn isn't done, and what is lost with this process (turn.md rule 8). If its work is `kept_in`
+    a session, nothing is lost, and the sentence says how to continue."""
     if isinstance(end, TurnError):
         return f"Turn {end.outcome}: {_as_sentence(end.detail)} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
@@ -133,14 +134,14 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
 
 
 def what_is_pending(pending: PendingState) -> str:
-    """What an incomplete turn left, before the next message continues it."""
+    """A sentence about the work of an incomplete turn that the next message continues."""
     calls = "1 call" if pending.calls == 1 else f"{pending.calls} calls"
     unknown = _unknown(pending.unknown_calls)
     return f"The last turn was incomplete; this one continues after its {calls}.{unknown}"
 
 
 def _unknown(calls: Sequence[UnknownCall]) -> str:
-    """Names the calls whose effects nobody knows, as one more sentence; "" for none."""
+    """One more sentence, which names the calls whose effects aren't known; "" for none."""
     return f" Effects unknown: {'; '.join(map(unknown_call, calls))}." if calls else ""
 
 

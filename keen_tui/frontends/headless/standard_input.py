@@ -1,4 +1,4 @@
-"""The prompt of one turn: the text of the flag, and what comes on standard input."""
+"""The prompt of one turn: the text of the flag, and the data on standard input."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from keen_tui.frontends.headless.outlets import note
 from keen_tui.memory.rendering import fenced
 
 WAIT_SECONDS: Final = 3.0
-"""How long the first byte beside a prompt is waited for: an inherited pipe may stay silent for ever."""
+"""Seconds to wait for the first byte if there is a prompt: an inherited pipe may stay silent for ever."""
 
 MOST_BYTES: Final = 10_000_000
-"""Bytes of standard input: more than any model takes."""
+"""The most bytes of standard input: more than any model takes."""
 
 FROM_INPUT: Final = "From standard input:"
 
@@ -27,7 +27,8 @@ _SILENT = (
 
 
 class HeadlessPrompt(NamedTuple):
-    """What was asked for; `data` came on standard input beside `text`, `notice` is for the user."""
+    """The prompt: `text`, and `data` from standard input to add to it. `notice` is for the user, "" for
+    none."""
 
     text: str
     data: str = ""
@@ -35,11 +36,11 @@ class HeadlessPrompt(NamedTuple):
 
 
 def read_prompt(given: str, source: TextIO) -> HeadlessPrompt:
-    """The prompt of `-p GIVEN`. "-" stands for all of standard input; beside another text standard input is
-    read too, unless it is a terminal.
+    """The prompt of `-p GIVEN`. "-" takes all of standard input as the prompt; with any other text standard
+    input is read too, unless it is a terminal.
 
     Raises:
-        ConfigError: there is no prompt, or too much came.
+        ConfigError: there is no prompt, or standard input has too many bytes.
     """
     if given == "-":
         if source.isatty():
@@ -57,7 +58,7 @@ def read_prompt(given: str, source: TextIO) -> HeadlessPrompt:
 
 
 def with_data(prompt: str, data: str) -> str:
-    """The prompt with what came on standard input behind it, marked as such."""
+    """The prompt, followed by the data from standard input in a fence."""
     return f"{prompt}\n\n{FROM_INPUT}\n{fenced(data.strip(chr(10)))}" if data else prompt
 
 
@@ -68,7 +69,7 @@ def _require(text: str) -> str:
 
 
 def _comes_soon(source: TextIO) -> bool:
-    """Whether a first byte or the end comes in time."""
+    """Whether the first byte, or the end, comes within `WAIT_SECONDS`."""
     look = select.poll()
     look.register(source.fileno(), select.POLLIN)
     return bool(look.poll(WAIT_SECONDS * 1000))

@@ -1,4 +1,4 @@
-"""A run from its task to its exit code: turns without a screen until a check passes."""
+"""A run without a screen: turns until a check passes, up to the exit code."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ EXIT_OF: Final[Mapping[RunEnd, int]] = {
 
 
 class WantedRun(Struct, frozen=True, kw_only=True):
-    """The run that was asked for, with the limits that the flags name."""
+    """The run that the flags ask for. A limit is None if no flag sets it; `cost` is in US dollars."""
 
     check: str
     turns: int | None = None
@@ -60,7 +60,7 @@ class WantedRun(Struct, frozen=True, kw_only=True):
     hours: float | None = None
 
     def limits(self, known: RunLimits) -> RunLimits:
-        """The limits of the flags; where they name none, the known ones."""
+        """The limits of the flags, and `known` ones if a flag is missing."""
         return RunLimits(
             turns=known.turns if self.turns is None else self.turns,
             cost=known.cost if self.cost is None else self.cost,
@@ -69,13 +69,13 @@ class WantedRun(Struct, frozen=True, kw_only=True):
 
 
 class RunPrinter(Printer):
-    """Prints the events of a run; the end of a turn isn't the end. `report` is there once the run ended."""
+    """Prints the events of a run; the end of a turn isn't the end. `report` is set when the run has ended."""
 
     report: RunReport | None = None
     _last: EndEvent | None = None
 
     def show(self, event: Event, *, saved: bool | None = None) -> None:
-        """Print an event. Raises OutputFailed: it can't be printed."""
+        """Print an event. Raises OutputFailed if it can't be printed."""
         super().show(event, saved=saved)
         if isinstance(event, RunEnded):
             self.report = event.report
@@ -119,16 +119,19 @@ async def run_until(
     notices: Sequence[str] = (),
     clock: RunClock | None = None,
 ) -> int:
-    """Run turns until the check passes or the run ends otherwise, and print what happens. Returns the exit
-    code.
+    """Run turns until the check passes or the run ends in another way, and print the events. Returns the exit
+    code. SIGINT, SIGTERM, SIGHUP and SIGQUIT stop the program; the run can be continued.
 
-    `prompt` is the task, or gives it; "" goes on with the run of the session that `opening` names, or begins
-    one there with its check. So does the task that the run began with. SIGINT, SIGTERM, SIGHUP and SIGQUIT
-    stop the program; the run can be continued. `clock` is for the waits between attempts. The other arguments
-    are those of `run_prompt`.
+    Args:
+        prompt: the task, or a function that gives it. "", or the task that the run began with, continues the
+            run of the session `opening`; if that has no such run, one begins there, with its check.
+        wanted: the check and the limits.
+        clock: waits between attempts.
+
+    The other arguments are those of `run_prompt`.
 
     Raises:
-        ConfigError, SessionRefused, SessionInUse, StorageFailed, OutputFailed: as `run_prompt`.
+        ConfigError, SessionRefused, SessionInUse, StorageFailed, OutputFailed: as `run_prompt` does.
     """
     driver = RunDriver(session, history, clock)
     following = asyncio.create_task(driver.follow(), name="run")
@@ -171,12 +174,12 @@ class _Stopping:
         self._task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
-        """Drive the run no longer, and stop what runs."""
+        """Stop driving the run, and stop the running turn or check."""
         self._driver.leave()
         self._task = self._task or asyncio.create_task(self._halt(), name="stop the run")
 
     async def done(self) -> None:
-        """Wait until everything has stopped, if that was asked for."""
+        """Wait until everything has stopped, if `stop` was called."""
         if self._task:
             await self._task
 
@@ -186,7 +189,7 @@ class _Stopping:
 
 
 def _start(driver: RunDriver, wanted: WantedRun, task: str) -> None:
-    """Go on with the session's run if it is the one that is wanted, or begin one."""
+    """Continue the session's run if it has the wanted check and task, otherwise begin one."""
     known = driver.progress
     is_same = driver.is_left_over and wanted.check.strip() == known.check
     if is_same and task in ("", known.first_task):
@@ -207,4 +210,4 @@ async def _print_run(reader: Subscription, history: SessionManager, printer: Run
 
 def _way_on(wanted: WantedRun) -> str:
     check = wanted.check.replace("'", "'\\''")
-    return f"The run was stopped. Go on with it: keen-tui --continue -p --until '{check}'"
+    return f"The run was stopped. Continue it with: keen-tui --continue -p --until '{check}'"

@@ -1,10 +1,10 @@
-"""What saved sessions used, as a table for a terminal and as JSON.
+"""The usage of saved sessions, as a table for a terminal and as JSON.
 
 The JSON is one object: `schema` (1), `first_day`, `days` (one object for each day and model) and `total`.
 Each object has `day` and `model` ("" in the total), `sessions`, `turns`, `calls`, `input_tokens` (sent, those
-from the cache included), `cached_tokens`, `output_tokens`, `whole_history_tokens` (what `input_tokens` would
-have been with the whole history), `cost` (US dollars, of the calls whose price is known; null where none is)
-`unpriced_calls`, and `web_searches` (those that the provider reported; no cost includes them).
+from the cache included), `cached_tokens`, `output_tokens`, `whole_history_tokens` (the `input_tokens` that
+the whole history would have taken), `cost` (US dollars, of the calls with a known price; null if there are
+none), `unpriced_calls`, and `web_searches` (those that the provider reported; no cost includes them).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNNAMED: Final = "(unknown)"
 
 
 def usage_lines(report: UsageReport) -> Iterator[str]:
-    """A line for each day and model, then the sums."""
+    """The lines of the table: one for each day and model, then the sums."""
     if not report.rows:
         yield f"Nothing used since {report.first_day}."
         return
@@ -63,7 +63,7 @@ def _figures(row: ModelUsage) -> tuple[str, ...]:
 
 
 def _cost(row: ModelUsage) -> str:
-    """`$0.04`; with a plus where the price of some calls isn't known."""
+    """`$0.04`; with a plus if the price of some calls isn't known."""
     if row.unpriced == row.calls:
         return "unknown"
     return f"{dollars(row.known_cost)}{'+' if row.unpriced else ''}"

@@ -10,18 +10,18 @@
 
 _shtab_keen_tui_commands() {
   local _commands=(
-    acp:'work in an editor that speaks ACP, such as Zed'
-    completion:'print the completion for bash, zsh or fish'
-    eval:'try memory policies on tasks, as a table'
+    acp:'connect to an editor that speaks ACP'
+    completion:'print completion for bash, zsh or fish'
+    eval:'compare memory policies on tasks'
     export:'write a session to a file'
-    mcp:'list the MCP servers and how they are'
+    mcp:'list the MCP servers and their states'
     replay:'play a session on the screen'
     review:'find bugs in changes; it only reads'
     schema:'print the JSON schema of stream-json'
-    serve:'the screen in a browser on this machine'
+    serve:'show the screen in a browser here'
     sessions:'list the sessions of this folder, or all'
     settings:'write a file that explains all settings'
-    trust:'answer again whether a project is trusted'
+    trust:'decide again whether to trust a project'
     usage:'tokens and cost, by day and model'
     worktrees:'list the work trees here, or remove one'
   )
@@ -55,16 +55,16 @@ _shtab_keen_tui_options=(
   {--plain,--no-plain}"[a conversation line by line, for screen readers and terminals that can only print]"
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
-  "--worktree[work in a git work tree of Keen\'s, on the branch keen\/NAME\: a new one, or the one that has NAME]:NAME:_keen_values_worktrees"
+  "--worktree[work in a separate git work tree, on the branch keen\/NAME\: opens the one called NAME, or creates it]:NAME:_keen_values_worktrees"
   {-c,--continue}"[continue the newest session of this folder]"
   {-r,--resume}"[continue that session\; the beginning of its id is enough]:ID:_keen_values_sessions"
   "--fork[with --continue or --resume\: continue in a copy]"
   {-p,--prompt}"[the prompt\; data on standard input is added to it, and without TEXT it is the prompt]:TEXT:"
   "--output[text (default), json, or stream-json\: one event a line\; with review\: text, json, github or gitlab]:FORM:(text json stream-json github gitlab)"
   "--input[stream-json\: messages, answers to questions, stops and retries on standard input, one JSON object a line\; with --output stream-json]:FORM:(stream-json)"
-  "--until[a run\: the next turn begins until this command ends with exit code 0\; with --continue the run that was broken off goes on]:CMD:_command_names -e"
-  "--max-turns[with --until\: this many turns (default 50)]:N:"
-  "--max-hours[with --until\: this many hours, waits included]:H:"
+  "--until[a run\: turns follow one another until this command ends with exit code 0\; with --continue the run that broke off continues]:CMD:_command_names -e"
+  "--max-turns[with --until\: end after this many turns (default 50)]:N:"
+  "--max-hours[with --until\: end after this many hours, waits included]:H:"
   "--max-cost[with --until or eval\: end at this cost in US dollars]:USD:"
   "--demo[play the guided tour in a scratch project]"
   "--pace[with --demo\: 1 for the usual speed, 2 for twice as fast, 0 for all at once]:N:"
@@ -120,7 +120,7 @@ _shtab_keen_tui_eval_options=(
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
   "--json[with usage or eval\: print JSON]"
-  "--policies[with eval\: memory policies to compare (default\: summary,full-trace)\; there is in-band, too]:LIST:"
+  "--policies[with eval\: the memory policies to compare, such as summary,in-band (default\: summary,full-trace)]:LIST:"
   "--repeat[with eval\: how often each task runs (default 1)]:N:"
   "--keep[with eval\: keep the folders of the runs]"
   "(*)::folders or names of tasks:_files -/"
@@ -224,10 +224,10 @@ _shtab_keen_tui_review_options=(
   {--plain,--no-plain}"[a conversation line by line, for screen readers and terminals that can only print]"
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
-  "--base[with review\: what this branch has and BRANCH lacks]:BRANCH:"
-  "--commit[with review\: what that commit changes]:REV:"
-  "--uncommitted[with review\: what isn\'t committed, new files too]"
-  "--fail-on[with review\: exit with 1 if a finding is as urgent as that, P0 (most urgent), P1, P2 or P3]:PRIO:(P0 P1 P2 P3)"
+  "--base[with review\: the commits that this branch has and BRANCH lacks]:BRANCH:"
+  "--commit[with review\: one commit]:REV:"
+  "--uncommitted[with review\: uncommitted changes, new files included]"
+  "--fail-on[with review\: exit code 1 if a finding is this urgent or more\: P0 (most urgent), P1, P2 or P3]:PRIO:(P0 P1 P2 P3)"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -257,9 +257,9 @@ _shtab_keen_tui_serve_options=(
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
   "--port[with serve\: the port (default\: a free one)]:N:"
-  "--address[with serve\: the address to listen at (default\: 127.0.0.1, which other machines can\'t reach)]:ADDRESS:"
-  "--clients[with serve\: how many pages at once (default 4)]:N:"
-  "--idle-minutes[with serve\: minutes without use after which a page\'s program is saved and ended (default 60)]:N:"
+  "--address[with serve\: the address to listen on (default\: 127.0.0.1, which other machines can\'t reach)]:ADDRESS:"
+  "--clients[with serve\: the most pages open at once (default 4)]:N:"
+  "--idle-minutes[with serve\: end the program of a page after this many idle minutes (default 60)\; all is saved]:N:"
 )
 
 # guard to ensure default positional specs are added only once per session

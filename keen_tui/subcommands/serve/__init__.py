@@ -1,1 +1,1 @@
-"""`keen-tui serve`: the screen in a browser, with a program of its own for each client."""
+"""`keen-tui serve`: the screen in a browser. Each page has a program of its own."""

@@ -1,4 +1,4 @@
-"""Who may use the server: addresses and pages it answers, the token, and the browsers that had it."""
+"""Access to the server: accepted hosts and origins, the token, and the browsers that showed it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 class Browser:
-    """A browser that had the token. `left` are the ids of the sessions whose pages it left, the newest
-    last."""
+    """A browser that showed the token. `secret` is the value of its cookie; `left` are the ids of the
+    sessions whose pages it left, newest last."""
 
     def __init__(self) -> None:
         self.secret: Final = secrets.token_urlsafe(32)
@@ -25,8 +25,9 @@ class Browser:
 class ServeAccess:
     """The secrets of one run of the server.
 
-    `token` is asked for once by each browser. `place` is the folder of all pages: cookies are sent to every
-    port of an address, so that of a browser is for this folder, which no other server on the machine knows.
+    Each browser shows the `token` once. `place` is the path below which all pages are: browsers send a cookie
+    to every port of a host, so the cookie is limited to this path, which no other server on the machine
+    knows.
     """
 
     def __init__(self, address: str) -> None:
@@ -36,7 +37,7 @@ class ServeAccess:
         self._browsers: list[Browser] = []
 
     def enter(self, token: str) -> Browser | None:
-        """A new browser for somebody who has the token, else None."""
+        """A new browser if the token is right, otherwise None."""
         if not _same(token, self.token):
             return None
         browser = Browser()
@@ -44,7 +45,7 @@ class ServeAccess:
         return browser
 
     def browser(self, secret: str) -> Browser | None:
-        """The browser with that secret."""
+        """The browser with that secret; None if there is none."""
         found = None
         for each in self._browsers:
             if _same(secret, each.secret):
@@ -52,15 +53,15 @@ class ServeAccess:
         return found
 
     def is_for_us(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request names this server as its host. A page whose name was made to lead here by DNS
-        names its own."""
+        """Whether the `Host` of a request is this server. With DNS rebinding it is the attacker's host."""
         name = _host_name(headers.get("Host", ""))
         if name in LOOPBACK or name == self._address:
             return True
         return self._address in ("0.0.0.0", "::") and _is_address(name)
 
     def is_own_page(self, headers: Mapping[str, str], *, needs_origin: bool) -> bool:
-        """Whether a request comes from a page of this server, or from no page if it needs none."""
+        """Whether a request comes from a page of this server. Without `needs_origin` a request that comes
+        from no page counts too."""
         origin = headers.get("Origin")
         if origin is None:
             return not needs_origin and headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")

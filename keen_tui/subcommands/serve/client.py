@@ -1,7 +1,7 @@
-"""The program of one client: the usual program, in a pseudo terminal that the server holds.
+"""The program of one page: the usual program, in a pseudo terminal of the server.
 
-The system hangs that terminal up when the server closes it, and also when the server is killed: the program
-then saves and ends, as if the window of a terminal had been closed.
+When the server closes the terminal, or is killed, the system sends SIGHUP to the program. The program then
+saves everything and ends, as if the window of a terminal had been closed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from keen_tui.system.served import VARIABLE
 
 _CHUNK: Final = 65_536
 _PATIENCE: Final = 15.0
-"""Seconds that the program may take to save everything."""
+"""Seconds that the program may take to save everything; after that it is killed."""
 _LARGEST: Final = 1_000
-"""Columns or rows that a page has at most."""
+"""The most columns or rows of a page."""
 _OF_TERMINALS: Final = (
     "COLUMNS",
     "LINES",
@@ -38,17 +38,17 @@ _OF_TERMINALS: Final = (
     "STY",
     "TEXTUAL_DRIVER",
 )
-"""Variables that describe the terminal of the server."""
+"""Variables about the server's own terminal, which the program doesn't get."""
 _TAKE_TERMINAL: Final = """\
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, (sys.executable, "-P", "-m", "keen_tui", *sys.argv[1:]))
 """
-"""Makes the terminal that of the program, so that it gets its signals."""
+"""Makes the terminal the controlling terminal of the program, so that it sends the program its signals."""
 
 
 class ClientProgram:
-    """A program that runs, and the server's end of its terminal."""
+    """A running program, and the server's end of its terminal."""
 
     def __init__(self, process: Process, master: int) -> None:
         self.process = process
@@ -58,10 +58,10 @@ class ClientProgram:
     async def start(
         cls, arguments: Sequence[str], environ: Mapping[str, str], columns: int, rows: int
     ) -> Self:
-        """Start it in the current folder.
+        """Start the program in the current folder.
 
         Raises:
-            OSError: there are no more terminals or processes.
+            OSError: the system has no more terminals or processes.
         """
         master, slave = os.openpty()
         try:
@@ -88,7 +88,7 @@ class ClientProgram:
         return cls(process, master)
 
     async def output(self) -> bytes:
-        """What it wrote next, b"" at its end."""
+        """The next output of the program, b"" at its end."""
         while True:
             try:
                 return os.read(self._master, _CHUNK)
@@ -99,7 +99,7 @@ class ClientProgram:
                 return b""
 
     async def send(self, data: bytes) -> None:
-        """Type that. What a program that has ended doesn't take is lost."""
+        """Type the data. If the program has ended, the rest is lost."""
         while data and self._master >= 0:
             try:
                 data = data[os.write(self._master, data) :]
@@ -110,12 +110,13 @@ class ClientProgram:
                 return
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size."""
+        """Change the size of the terminal."""
         with suppress(OSError):
             _resize(self._master, columns, rows)
 
     async def end(self) -> int:
-        """Hang up, and wait until it has saved everything and ended. Returns its exit code."""
+        """Close the terminal, and wait until the program has saved everything and ended. Returns its exit
+        code."""
         master, self._master = self._master, -1
         os.close(master)
         try:
@@ -138,7 +139,7 @@ class ClientProgram:
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a program in a browser's terminal."""
+    """The environment of a program for a page."""
     kept = {name: value for name, value in environ.items() if name not in _OF_TERMINALS}
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", VARIABLE: "1"}
 

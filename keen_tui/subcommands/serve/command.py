@@ -1,4 +1,4 @@
-"""The command `keen-tui serve`: its flags, and those of the programs that it starts."""
+"""The command `keen-tui serve`: its own flags, and the flags that it passes to its programs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _OWN: Final = ("port", "address", "clients", "idle_minutes", "words")
 
 
 def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out: TextIO) -> int:
-    """Serve until a signal ends it.
+    """Serve until a signal ends the server. Returns the exit code.
 
     Raises:
         ConfigError: a flag is wrong, the address can't be used, or the extra isn't installed.
     """
     clients, idle = given.get("clients", 4), given.get("idle_minutes", 60.0)
     if clients < 1:
-        raise ConfigError("--clients must be a number from 1 up.")
+        raise ConfigError("--clients must be at least 1.")
     if not 0 < idle < math.inf:
-        raise ConfigError("--idle-minutes must be a number above 0.")
+        raise ConfigError("--idle-minutes must be more than 0.")
     if not 0 <= given.get("port", 0) <= 65_535:
         raise ConfigError("--port must be a number from 0 to 65535.")
     try:
@@ -44,7 +44,7 @@ def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out:
 
 
 def program_flags(given: Mapping[str, Any]) -> Iterator[str]:
-    """The flags as they can be typed again, without those of `serve`."""
+    """The given flags as arguments of a command line, without those of `serve`."""
     actions = {name: action for action in parser()._actions for name in action.option_strings}
     for flag in (flag for group in flag_groups() for flag in group.flags):
         action = actions[flag.names[-1]]

@@ -1,5 +1,5 @@
-"""What goes between a browser and its program, in the protocol of textual-serve's page: bytes to the page,
-JSON lists from it."""
+"""Passes data between a page and its program, in the protocol of textual-serve: bytes to the page, JSON lists
+from it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from keen_tui.subcommands.serve.client import ClientProgram
 
 
 class UseLimit:
-    """Ends what runs inside when neither side has said anything for so many seconds."""
+    """A timeout that begins anew with each use: `timeout` expires after this many seconds without one."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self.timeout = asyncio.timeout(seconds)
 
     def used(self) -> None:
-        """Count the time anew."""
+        """Begin the time anew."""
         if not self.timeout.expired():
             self.timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
 
 
 async def relay(socket: web.WebSocketResponse, program: ClientProgram, idle_seconds: float) -> str:
-    """Pass everything on until one side ends or nothing was said for so long. Returns why it ended, ""
-    if the page was left."""
+    """Pass data on until one side ends, or both are idle for so many seconds. Returns a sentence about why it
+    ended, "" if the page was left."""
     limit = UseLimit(idle_seconds)
     try:
         async with limit.timeout:
@@ -37,7 +37,7 @@ async def relay(socket: web.WebSocketResponse, program: ClientProgram, idle_seco
 
 
 async def _first(*ways: Any) -> str:
-    """The result of the way that ends first; the other is given up."""
+    """The result of the coroutine that ends first; the other is cancelled."""
     tasks = [asyncio.ensure_future(way) for way in ways]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -76,8 +76,8 @@ async def _from_page(socket: web.WebSocketResponse, program: ClientProgram, limi
 
 
 def _parts(text: str) -> tuple[object, object]:
-    """The kind of a message and what it says; None for what isn't a message. Focus is no message here: the
-    terminal in the page tells the program."""
+    """The kind and the value of a message; None and None if it isn't one. A message about the focus is
+    ignored: the terminal in the page reports the focus to the program itself."""
     try:
         said = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Runs the server until a signal ends it, and with it all programs."""
+"""Runs the server until a signal ends it together with all programs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PATIENCE: Final = 20.0
 async def serve(
     address: str, port: int, options: ServeOptions, environ: Mapping[str, str], out: TextIO
 ) -> None:
-    """Serve at that address until the process is told to end; 0 takes any free port.
+    """Serve on that address and port until SIGINT, SIGTERM or SIGHUP comes. Port 0 takes any free port.
 
     Raises:
-        ConfigError: the address can't be used.
+        ConfigError: the address or the port can't be used.
     """
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -53,12 +53,12 @@ async def _listen(runner: web.AppRunner, address: str, port: int) -> None:
 
 
 def _said(address: str, port: int, access: ServeAccess) -> tuple[str, ...]:
-    """Where it is, and what to know."""
+    """The lines to print: the address, and warnings."""
     host = f"[{address}]" if ":" in address else address
     lines = (
         "Keen is served at this address. Anyone who has it can use Keen as you:",
         f"  http://{host}:{port}/?token={access.token}",
-        "Press ctrl+c to end it, with all its pages.",
+        "Press ctrl+c to end the server with all its pages.",
     )
     if address in LOOPBACK:
         return lines

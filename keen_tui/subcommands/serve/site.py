@@ -1,4 +1,4 @@
-"""The pages of `keen-tui serve`, and the websocket that each of them opens."""
+"""The requests that `keen-tui serve` answers: its pages, and the websocket of each page."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ _log = logging.getLogger(__name__)
 
 PAGE: Final = Path(__file__).with_name("page")
 TEXTUAL: Final = Path(str(files("textual_serve"))) / "static"
-"""The terminal for browsers that textual-serve brings: a script, its style, and a font."""
+"""textual-serve's terminal for browsers: a script, styles and fonts."""
 
 _LARGEST_MESSAGE: Final = 16_000_000
-"""Bytes of one message from a page, which may be a paste."""
+"""The most bytes of one message from a page, such as a paste."""
 _BEAT: Final = 15.0
-"""Seconds between two signs of life; a page that gives none is gone."""
+"""Seconds between two websocket pings; a page that doesn't answer is gone."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class ServeOptions(Struct, frozen=True, kw_only=True):
-    """What is served, and within which limits: the flags of each program, how many clients at once, and after
-    how many seconds without use a program ends."""
+    """Options of the server. `arguments` are the flags of each program, `clients` is the most pages at once,
+    `idle_seconds` the time without use after which a program ends, `folder` the folder that programs work
+    in."""
 
     arguments: Sequence[str]
     clients: int
@@ -46,7 +47,7 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
 
 
 class Site:
-    """Everything that the server answers."""
+    """Answers the requests of browsers."""
 
     def __init__(self, access: ServeAccess, options: ServeOptions, environ: Mapping[str, str]) -> None:
         self._access = access
@@ -73,10 +74,10 @@ class Site:
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer only what is meant for this server, and comes from a browser that had the token."""
+        """Answer only requests that name this server and come from a browser that showed the token."""
         is_socket = request.path == f"{self._access.place}ws"
         if not self._access.is_for_us(request.headers):
-            return _refused("This server doesn't answer under that name.")
+            return _refused("This server doesn't answer to that host name.")
         if not self._access.is_own_page(request.headers, needs_origin=is_socket):
             return _refused("Only pages of this server may ask for this.")
         if request.path != "/" and self._browser(request) is None:
@@ -95,7 +96,7 @@ class Site:
         return self._access.browser(request.cookies.get(COOKIE, ""))
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
-        """Take the token out of the address, and give the browser a secret of its own instead."""
+        """Exchange the token in the address for a cookie, and redirect to the page."""
         browser = self._access.enter(request.query.get("token", ""))
         if browser is None:
             return _refused("Open the whole address that keen-tui serve printed, with its token.")
@@ -108,7 +109,7 @@ class Site:
         return self._full() or web.FileResponse(PAGE / "page.html")
 
     def _full(self) -> web.Response | None:
-        """The answer if there are as many clients as there may be."""
+        """The response if no further page may be opened; None if one may."""
         if self._working < self._options.clients:
             return None
         most = self._options.clients
@@ -128,7 +129,7 @@ class Site:
             self._working -= 1
 
     async def _served(self, request: web.Request, browser: Browser) -> web.WebSocketResponse:
-        """Run a program for that page, from the first picture until it has ended."""
+        """Run a program for that page until the page or the program ends."""
         socket = web.WebSocketResponse(heartbeat=_BEAT, max_msg_size=_LARGEST_MESSAGE)
         await socket.prepare(request)
         self._sockets.add(socket)
@@ -148,7 +149,8 @@ class Site:
         return socket
 
     def _arguments(self, browser: Browser) -> Sequence[str]:
-        """The flags of the next program: the session that this browser left last, if there is one."""
+        """The flags of the next program. They resume the session that this browser left last, if there is
+        one."""
         while browser.left:
             session = browser.left.pop()
             with suppress(KeenError, OSError):
@@ -159,7 +161,7 @@ class Site:
         return self._options.arguments
 
     async def _leave(self, browser: Browser, program: ClientProgram) -> None:
-        """End the program. If that didn't end on its own, the browser can come back to its session."""
+        """End the program. If it hadn't ended on its own, the browser can come back to its session."""
         working = [
             each.session
             for each in present_in(self._environ, self._options.folder)
@@ -187,7 +189,7 @@ def _refused(text: str) -> web.Response:
 
 
 def _headers(host: str) -> Mapping[str, str]:
-    """Headers that keep a page to what this server has, and out of other pages."""
+    """Headers with which a page loads nothing from other servers and can't be embedded in other pages."""
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
         f"img-src 'self' data:; connect-src 'self' ws://{host}; frame-ancestors 'none'; base-uri 'none'; "

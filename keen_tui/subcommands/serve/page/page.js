@@ -1,5 +1,5 @@
-// Runs before textual.js, which keeps its terminal and its socket to itself: this says where the socket is,
-// what it said when it closed, and keeps it from saying something before it is open.
+// Runs before textual.js, which gives no access to its terminal and its socket. It sets the address of the
+// socket, shows why the socket was closed, and drops messages that come before the socket is open.
 "use strict";
 
 const BrowserSocket = window.WebSocket;
@@ -18,7 +18,7 @@ window.WebSocket = class extends BrowserSocket {
     });
   }
 
-  // textual.js tells the focus to a socket that isn't open yet, which is an error.
+  // textual.js reports the focus before its socket is open, which would be an error.
   send(data) {
     if (this.readyState === BrowserSocket.OPEN) {
       super.send(data);
@@ -26,7 +26,7 @@ window.WebSocket = class extends BrowserSocket {
   }
 };
 
-// ctrl+w deletes a word in a terminal, and closes the page in a browser.
+// ctrl+w deletes a word in a terminal, but closes the page in a browser: let the browser ask first.
 window.addEventListener("beforeunload", (event) => {
   if (isOpen) {
     event.preventDefault();
@@ -41,7 +41,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.fonts.load('16px "Roboto Mono"');
 });
 
-// The terminal is made by the script that follows, when the page is loaded.
+// textual.js creates the terminal when the page is loaded.
 window.addEventListener("load", () => {
   setTimeout(() => document.querySelector(".xterm-helper-textarea").focus());
 });
