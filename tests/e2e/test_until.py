@@ -48,7 +48,7 @@ async def test_turns_go_on_until_the_check_passes(program: Program) -> None:
         "Check: echo checking; test -e ready (2 checks, 1 failed)",
     ]
     assert "Turns: 2, 0 retries" in run.err
-    assert run.err.splitlines()[-1] == "Files changed: ready, work.log"
+    assert run.err.splitlines()[-1] == "Files changed: work.log, ready"
 
 
 async def test_each_end_has_its_exit_code(program: Program) -> None:
@@ -89,7 +89,7 @@ async def test_the_report_is_an_event(program: Program, output: str) -> None:
     assert (last["type"], last["saved"]) == ("run_ended", True)
     report = last["report"]
     assert (report["end"], report["turns"], report["failed_checks"]) == ("passed", 2, 1)
-    assert report["files_changed"] == ["ready", "work.log"]
+    assert report["files_changed"] == ["work.log", "ready"]
     if output == "json":
         assert len(run.records) == 1
         assert (last["text"], last["is_error"]) == ("I did something.", False)
