@@ -7,28 +7,21 @@ address, and there are no `style` attributes, so that the page's content policy 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Final
 
 from keen_tui.text.highlighting import Coloured, highlight, safe_code
+from keen_tui.text.markdown import Inline, InlineKind, MarkdownBlock, parse
 from keen_tui.text.sanitize import clean
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
-
+_TAGS: Final = {"em": "em", "strong": "strong", "strike": "s"}
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
 def html_of(markdown: str) -> str:
     """Markdown that anybody wrote as harmless HTML blocks."""
-    parser = _parser()
-    blocks = parser.parse(clean(markdown, newlines=True, tabs=True))
-    for token in _all_tokens(blocks):
-        _disarm(token)
-    return str(parser.renderer.render(blocks, parser.options, {}))
+    return _all_html(parse(clean(markdown, newlines=True, tabs=True)))
 
 
 def line_text(text: str) -> str:
@@ -55,56 +48,89 @@ def coloured_html(line: Coloured) -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - only an export needs it
-
-    parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable(["table", "strikethrough"])
-    parser.add_render_rule("text", _render_text)
-    parser.add_render_rule("code_inline", _render_code_span)
-    parser.add_render_rule("fence", _render_code)
-    parser.add_render_rule("code_block", _render_code)
-    parser.add_render_rule("image", _render_picture)
-    return parser
+def _all_html(blocks: Iterable[MarkdownBlock]) -> str:
+    return "".join(map(_block_html, blocks))
 
 
-def _all_tokens(blocks: Iterable[Token]) -> Iterator[Token]:
-    for token in blocks:
-        yield token
-        yield from token.children or ()
+def _block_html(block: MarkdownBlock) -> str:
+    match block.kind:
+        case "paragraph" | "html":
+            return f"<p>{_inline_html(block.inline)}</p>\n"
+        case "heading":
+            return f"<h3>{_inline_html(block.inline)}</h3>\n"
+        case "code":
+            return code_html(block.text.removesuffix("\n"), block.language)
+        case "quote":
+            return f"<blockquote>\n{_all_html(block.blocks)}</blockquote>\n"
+        case "list":
+            return _list_html(block)
+        case "table":
+            return _table_html(block)
+    return "<hr>\n"
 
 
-def _disarm(token: Token) -> None:
-    """Leave only those attributes that are known to be harmless."""
-    given = token.attrs
-    token.attrs = {}
-    match token.type:
-        case "link_open" if _WEB.match(str(given.get("href", ""))):
-            token.attrs = {"href": given["href"], "rel": "noopener noreferrer"}
-        case "image" if _WEB.match(str(given.get("src", ""))):
-            token.attrs = {"src": given["src"]}
-        case "ordered_list_open" if "start" in given:
-            token.attrs = {"start": given["start"]}
-        case "th_open" | "td_open" if "style" in given:
-            token.attrs = {"class": str(given["style"]).removeprefix("text-align:")}
-        case "heading_open" | "heading_close":
-            token.tag = "h3"
+def _list_html(block: MarkdownBlock) -> str:
+    items = "".join(f"<li>{_item_html(item, tight=block.tight)}</li>\n" for item in block.blocks)
+    if block.number is None:
+        return f"<ul>\n{items}</ul>\n"
+    start = "" if block.number == 1 else f' start="{block.number}"'
+    return f"<ol{start}>\n{items}</ol>\n"
 
 
-def _render_text(_: Any, tokens: Sequence[Token], index: int, *__: Mapping[str, Any]) -> str:
-    return line_text(tokens[index].content)  # cleaned again: entities may have become hidden characters
+def _item_html(item: MarkdownBlock, *, tight: bool) -> str:
+    """The content of an item. What a tight list says is in no paragraphs."""
+    parts = (
+        _inline_html(block.inline) if tight and block.kind == "paragraph" else f"\n{_block_html(block)}"
+        for block in item.blocks
+    )
+    return "".join(parts)
 
 
-def _render_code_span(_: Any, tokens: Sequence[Token], index: int, *__: Mapping[str, Any]) -> str:
-    return f"<code>{line_text(tokens[index].content)}</code>"
+def _table_html(table: MarkdownBlock) -> str:
+    head, *body = table.blocks
+    rows = "".join(_row_html(row, "td", table.columns) for row in body)
+    body_html = f"<tbody>\n{rows}</tbody>\n" if body else ""
+    return f"<table>\n<thead>\n{_row_html(head, 'th', table.columns)}</thead>\n{body_html}</table>\n"
 
 
-def _render_code(_: Any, tokens: Sequence[Token], index: int, *__: Mapping[str, Any]) -> str:
-    words = tokens[index].info.split()
-    return code_html(tokens[index].content.removesuffix("\n"), words[0] if words else "")
+def _row_html(row: MarkdownBlock, tag: str, columns: Sequence[str]) -> str:
+    cells = (
+        f"<{tag}{_aligned(column)}>{_inline_html(cell.inline)}</{tag}>\n"
+        for cell, column in zip(row.blocks, columns, strict=False)
+    )
+    return f"<tr>\n{''.join(cells)}</tr>\n"
 
 
-def _render_picture(_: Any, tokens: Sequence[Token], index: int, *__: Mapping[str, Any]) -> str:
-    words = line_text(tokens[index].content) or "picture"
-    address = tokens[index].attrs.get("src")
-    return f'<a href="{escape(str(address))}" rel="noopener noreferrer">{words}</a>' if address else words
+def _aligned(column: str) -> str:
+    return f' class="{column}"' if column else ""
+
+
+def _inline_html(inline: Iterable[Inline]) -> str:
+    html: list[str] = []
+    ends: list[str] = []
+    for kind, text in inline:
+        match kind:
+            case "text" | "html":
+                html.append(line_text(text))  # cleaned again: entities may have become hidden characters
+            case "code":
+                html.append(f"<code>{line_text(text)}</code>")
+            case "soft":
+                html.append("\n")
+            case "hard":
+                html.append("<br>\n")
+            case "end":
+                html.append(ends.pop())
+            case _:
+                begin, end = _mark_html(kind, text, is_linked="</a>" in ends)
+                html.append(begin)
+                ends.append(end)
+    return "".join(html)
+
+
+def _mark_html(mark: InlineKind, address: str, *, is_linked: bool) -> tuple[str, str]:
+    """The begin and the end of a mark. Pictures become links, but no link is inside another one."""
+    if mark in _TAGS:
+        return f"<{_TAGS[mark]}>", f"</{_TAGS[mark]}>"
+    if _WEB.match(address) and not is_linked:
+        return f'<a href="{escape(address)}" rel="noopener noreferrer">', "</a>"
+    return "", ""

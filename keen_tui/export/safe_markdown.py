@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from html import unescape
-from typing import TYPE_CHECKING
 
+from keen_tui.text.markdown import MarkdownBlock, every, line_start, parse
 from keen_tui.text.sanitize import clean
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 _TAG = r"(?P<tag><(?=[a-z/!?]))"
 _NOT_A_TAG = r"<(?:https?://|mailto:)[^<>\s]*>|\]\(<[^<>\n]*>"
@@ -22,6 +17,7 @@ _FLAGS = re.DOTALL | re.IGNORECASE
 _SUSPECT = re.compile(f"{_TAG}|{_ENTITY}", _FLAGS)
 _SUSPECT_IN_PROSE = re.compile(rf"\\.|{_CODE_SPAN}|{_NOT_A_TAG}|{_TAG}|{_ENTITY}", _FLAGS)
 _SUSPECT_ANYWHERE = re.compile(rf"\\.|{_TAG}|{_ENTITY}", _FLAGS)
+_FENCE = re.compile("`{3,}|~{3,}")
 _TICKS = re.compile("`+")
 
 
@@ -32,42 +28,25 @@ def safe_markdown(text: str) -> str:
     is_suspect = bool(_SUSPECT.search(text))
     if not is_suspect and "```" not in text and "~~~" not in text:
         return text
-    lines = text.split("\n")
-    blocks = _structure_parser().parse(text)
-    code = [block for block in blocks if block.type in ("fence", "code_block")]
-    closing = [code[-1].markup] if code and _left_open(code[-1], lines) else []
+    closing = _missing_fence(text)
     if not is_suspect:
-        return "\n".join([*lines, *closing])
-    safe = "\n".join([*_escaped(lines, code, _SUSPECT_IN_PROSE), *closing])
+        return text + closing
+    code = [block for block in every(parse(text)) if block.kind == "code"]
+    safe = "".join(_escaped(text, code, _SUSPECT_IN_PROSE))
     if not _is_harmless(safe):
-        safe = "\n".join([*_escaped(lines, code, _SUSPECT_ANYWHERE), *closing])
-    return safe
+        safe = "".join(_escaped(text, code, _SUSPECT_ANYWHERE))
+    return safe + closing
 
 
-@lru_cache(maxsize=1)
-def _structure_parser() -> MarkdownIt:
-    """Reads blocks; what stands inside a line is left unread."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - only an export needs it
-
-    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
-
-
-@lru_cache(maxsize=1)
-def _html_parser() -> MarkdownIt:
-    """Reads Markdown as those do who trust its author."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - as above
-
-    return MarkdownIt("commonmark").enable("table")
-
-
-def _escaped(lines: list[str], code: list[Token], suspect: re.Pattern[str]) -> Iterator[str]:
+def _escaped(text: str, code: list[MarkdownBlock], suspect: re.Pattern[str]) -> Iterator[str]:
     """The text with what is suspect escaped, outside blocks of code."""
     position = 0
-    for first, behind in [*(block.map or [0, 0] for block in code), [len(lines), len(lines)]]:
-        if position < first:
-            yield suspect.sub(_as_text, "\n".join(lines[position:first]))
-        yield from lines[first:behind]
-        position = behind
+    for block in code:
+        first = line_start(text, block.start)
+        yield suspect.sub(_as_text, text[position:first])
+        yield text[first : block.end]
+        position = block.end
+    yield suspect.sub(_as_text, text[position:])
 
 
 def _as_text(match: re.Match[str]) -> str:
@@ -77,12 +56,10 @@ def _as_text(match: re.Match[str]) -> str:
 
 
 def _is_harmless(text: str) -> bool:
-    blocks = _html_parser().parse(text)
-    inside = (piece for block in blocks for piece in block.children or ())
-    return not any(
-        token.type in ("html_block", "html_inline")
-        or (token.type == "text" and clean(token.content) != token.content)
-        for token in (*blocks, *inside)
+    blocks = list(every(parse(text)))
+    inside = (piece for block in blocks for piece in block.inline)
+    return not any(block.kind == "html" for block in blocks) and not any(
+        kind == "html" or (kind == "text" and clean(said, tabs=True) != said) for kind, said in inside
     )
 
 
@@ -114,14 +91,11 @@ def plain_words(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", clean(text).strip())
 
 
-def _left_open(fence: Token, lines: list[str]) -> bool:
-    """True for a fence outside lists and quotes that lasts to the end of the text."""
-    if fence.type != "fence" or fence.level or fence.map is None:
-        return False
-    first, behind = fence.map
-    last = lines[behind - 1].strip()
-    is_closed = behind - first > 1 and last.startswith(fence.markup) and not last.strip(fence.markup[0])
-    return not is_closed
+def _missing_fence(text: str) -> str:
+    """The line that closes a fence outside lists and quotes which is left open."""
+    last = parse(f"{text}\n.")[-1]
+    mark = _FENCE.match(text, last.start) if last.fenced else None
+    return f"\n{mark[0]}" if mark else ""
 
 
 def _longer_than_any(text: str, least: int) -> str:

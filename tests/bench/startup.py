@@ -22,7 +22,7 @@ ROUNDS = 9
 REQUEST_ROUNDS = 5
 KEY_ROUNDS = 4
 
-FORBIDDEN = frozenset({"openai", "anthropic", "httpx2", "pydantic", "pygments", "markdown_it"})
+FORBIDDEN = frozenset({"openai", "anthropic", "httpx2", "pydantic", "pygments", "pyromark", "markdown_it"})
 """Packages that must not be loaded when the composer is first painted."""
 
 REQUEST_BUDGET = 0.9 / 0.28

@@ -15,6 +15,9 @@ def _texts(name: str) -> tuple[str, ...]:
 COMMONMARK = _texts("commonmark")
 """The Markdown of each example of the CommonMark spec."""
 
+COMMONMARK_HTML = _texts("commonmark_html")
+"""The HTML of each of them."""
+
 NAUGHTY = _texts("naughty_strings")
 """The Big List of Naughty Strings."""
 

@@ -29,6 +29,7 @@ HEAVY = (
     "mcp_types",
     "yaml",
     "pygments",
+    "pyromark",
     "markdown_it",
 )
 

@@ -138,5 +138,5 @@ def test_the_skeleton_needs_neither_the_framework_nor_asyncio() -> None:
 
 
 def test_the_screen_needs_no_sdk_and_no_parser_before_it_is_painted() -> None:
-    heavy = {"pydantic", "openai", "anthropic", "pygments", "markdown_it", "httpx2"}
+    heavy = {"pydantic", "openai", "anthropic", "pygments", "pyromark", "markdown_it", "httpx2"}
     assert not heavy & loaded_by("keen_tui.frontends.tui.app")

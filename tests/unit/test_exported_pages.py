@@ -86,6 +86,11 @@ def test_only_web_links_lead_somewhere() -> None:
     validated(page)
 
 
+def test_a_picture_in_a_link_is_not_a_second_link() -> None:
+    page = as_html(source(started(1, "go"), said(1, "[![](https://a.org/p.png) b](https://b.org)")))
+    assert 'href="https://b.org" rel="noopener noreferrer">image b</a>' in page and "a.org" not in page
+
+
 def test_the_page_allows_nothing_but_its_own_style() -> None:
     page = as_html(source())
     style = re.search("<style>(.*)</style>", page, re.DOTALL)

@@ -56,6 +56,37 @@ def test_html_and_images_are_shown_as_text() -> None:
     assert rows("<b>x</b> ![a plan](plan.png)") == ["    <b>x</b> a plan"]
 
 
+def test_html_keeps_its_lines_and_ends_at_an_empty_one() -> None:
+    text = "<details>\n  <summary>**Log**</summary>\n\n- a\n\n</details>\n\none<br>*two*"
+    assert rows(text) == [
+        "    <details>",
+        "      <summary>**Log**</summary>",
+        "",
+        "    •  a",
+        "",
+        "    </details>",
+        "",
+        "    one<br>two",
+    ]
+
+
+def test_addresses_in_html_can_be_opened() -> None:
+    style = segment(render_markdown('<div>\n<a href="https://x.y/z">', LOOK), "https").style
+    assert style is not None and style.link == "https://x.y/z"
+
+
+def test_boxes_of_tasks_are_shown_as_written() -> None:
+    assert rows("- [ ] a\n- [x] b") == ["    •  [ ] a", "    •  [x] b"]
+
+
+def test_a_list_in_a_list_has_empty_lines_of_its_own() -> None:
+    assert rows("- a\n  - b\n\n  - c\n- d") == ["    •  a", "       •  b", "", "       •  c", "    •  d"]
+
+
+def test_a_list_that_is_nested_too_deep_keeps_its_text() -> None:
+    assert "end" in rows("- " * 500 + "end", width=200)[0]
+
+
 def test_links_can_be_opened_by_terminal_and_click() -> None:
     lines = render_markdown("[docs](https://x.y/z) and https://a.b/c.", LOOK)
     named, bare = segment(lines, "docs").style, segment(lines, "https").style

@@ -151,9 +151,33 @@ def test_finished_blocks_are_not_drawn_again() -> None:
     assert after[-1].text.endswith("third goes on")
 
 
-def test_a_definition_counts_for_what_follows_it() -> None:
-    lines = render_markdown("[docs]: http://x.y\n\nsee [docs]", LOOK)
-    assert texts(lines) == ["    see docs"]
+def test_a_definition_applies_to_the_text_after_it() -> None:
+    stream = MarkdownStream()
+    stream.feed("[docs]: http://x.y\n\nsee [docs]")
+    assert texts(stream.lines(LOOK)) == ["    see docs"]
+    stream.feed(" and\n\n# More\n\n[Docs]")
+    assert texts(stream.lines(LOOK))[-1] == "    Docs"
+
+
+def test_a_definition_applies_to_the_text_before_it_when_the_text_ends() -> None:
+    stream = MarkdownStream()
+    stream.feed("see [docs]\n\nand [docs][]\n\n[docs]: http://x.y")
+    assert texts(stream.lines(LOOK))[0] == "    see [docs]"
+    stream.finish()
+    assert texts(stream.lines(LOOK)) == ["    see docs", "", "    and docs"]
+
+
+def test_the_first_definition_of_a_label_counts_in_every_piece() -> None:
+    text = "[a]: http://first.org\n\n# One\n\n[a]\n\n# Two\n\n[a]\n\n[a]: http://second.org"
+    links = [part.style.link for line in render_markdown(text, LOOK) for part in line.segments if part.style]
+    assert [link for link in links if link] == ["http://first.org"] * 2
+
+
+@pytest.mark.parametrize("end", ["|", "| ", "|1", "| 1 |"])
+def test_a_row_of_a_table_that_begins_adds_no_rows_but_its_own(end: str) -> None:
+    stream = MarkdownStream()
+    stream.feed("| a | b |\n|---|---|\n| 0 | x |\n" + end)
+    assert len(stream.lines(LOOK)) == 3 + ("1" in end)
 
 
 def test_an_open_fence_shows_its_code_at_once() -> None:

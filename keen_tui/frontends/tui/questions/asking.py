@@ -13,11 +13,12 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.transcript.blocks.lines import lines_to_text
-from keen_tui.frontends.tui.transcript.markdown.markdown import parse, render_blocks
+from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
 from keen_tui.frontends.tui.transcript.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.text.labels import asker_and
+from keen_tui.text.markdown import parse
 from keen_tui.text.sanitize import clean
 
 _LONGEST_TITLE = 68
@@ -66,6 +67,6 @@ class _Plan:
         key = (width, styles, glyphs.ascii)
         if self._drawn is None or self._drawn[0] != key:
             look = RenderStyle(styles, glyphs, width + TEXT_EDGE + RIGHT_MARGIN)
-            lines = render_blocks(parse(self._text, {}), look)
+            lines = render_blocks(parse(clean(self._text, newlines=True, tabs=True)), look)
             self._drawn = (key, [lines_to_text([line])[TEXT_EDGE:] for line in lines])
         return self._drawn[1]

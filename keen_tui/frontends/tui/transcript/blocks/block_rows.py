@@ -39,9 +39,9 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced, wrap
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import draw_tool, excerpt_rows, remarks
 from keen_tui.frontends.tui.transcript.blocks.user_rows import FOLDED_ROWS, draw_user
 from keen_tui.frontends.tui.transcript.folding import FoldState, fold_key
-from keen_tui.frontends.tui.transcript.markdown.markdown import parse_structure
 from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
 from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
+from keen_tui.text.markdown import every, parse
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 
@@ -162,8 +162,7 @@ def code_of(block: Block) -> list[str]:
     if not isinstance(block, TextBlock):
         text = source(block)
         return [text] if text else []
-    tokens = parse_structure(source(block), {})
-    return [token.content.removesuffix("\n") for token in tokens if token.type in ("fence", "code_block")]
+    return [part.text.removesuffix("\n") for part in every(parse(source(block))) if part.kind == "code"]
 
 
 def _draw_text(block: TextBlock, context: BlockContext, stream: MarkdownStream | None) -> list[Line]:

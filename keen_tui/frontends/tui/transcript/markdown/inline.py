@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,10 +11,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.text.markdown import Inline, InlineKind
 from keen_tui.text.sanitize import clean
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,:;!?)\]}]")
 _HOST = re.compile(
@@ -34,49 +31,43 @@ class _Face(Struct, frozen=True):
     href: str = ""
 
 
-def inline_runs(tokens: Sequence[Token], styles: Styles, *, role: str, bold: bool = False) -> list[Segment]:
-    """The runs of an inline token's children; a hard break is a `\\n`. HTML is shown as text."""
+def inline_runs(inline: Sequence[Inline], styles: Styles, *, role: str, bold: bool = False) -> list[Segment]:
+    """The runs of a line; a hard break is a `\\n`. HTML is shown as text."""
     runs: list[Segment] = []
     faces = [_Face(role, bold=bold)]
-    link_start = 0
-    for token in tokens:
+    marks: list[tuple[InlineKind, int]] = []
+    for kind, text in inline:
         face = faces[-1]
-        match token.type:
-            case "text" | "html_inline":
+        match kind:
+            case "text" | "html":
                 # Cleaned again: an entity such as `&#27;` is a control character only now.
-                runs += _text(clean(token.content), face, styles)
-            case "code_inline":
-                runs.append(Segment(clean(token.content), _code_style(face, styles)))
-            case "softbreak":
+                runs += _text(clean(text), face, styles)
+            case "code":
+                runs.append(Segment(clean(text), _code_style(face, styles)))
+            case "soft":
                 runs.append(Segment(" ", _style(face, styles)))
-            case "hardbreak":
+            case "hard":
                 runs.append(Segment("\n", None))
-            case "image":
-                face = replace(face, href=str(token.attrs.get("src", "")))
-                runs.append(Segment(clean(token.content) or "image", _style(face, styles)))
-            case _ if token.nesting == 1:
-                link_start = len(runs) if token.type == "link_open" else link_start
-                faces.append(_inside(face, token))
-            case _ if token.nesting == -1 and len(faces) > 1:
-                if token.type == "link_close":
-                    runs += _truth("".join(run.text for run in runs[link_start:]), face.href, styles)
+            case "end":
+                mark, start = marks.pop()
+                if mark == "link":
+                    runs += _truth("".join(run.text for run in runs[start:]), face.href, styles)
                 faces.pop()
             case _:
-                runs += _text(clean(token.content), face, styles)
+                faces.append(_inside(face, kind, text))
+                marks.append((kind, len(runs)))
     return runs
 
 
-def _inside(face: _Face, token: Token) -> _Face:
-    match token.type:
-        case "strong_open":
+def _inside(face: _Face, mark: InlineKind, address: str) -> _Face:
+    match mark:
+        case "strong":
             return replace(face, bold=True)
-        case "em_open":
+        case "em":
             return replace(face, italic=True)
-        case "s_open":
+        case "strike":
             return replace(face, strike=True)
-        case "link_open":
-            return replace(face, href=str(token.attrs.get("href", "")))
-    return face
+    return replace(face, href=address)
 
 
 def _truth(said: str, href: str, styles: Styles) -> Iterator[Segment]:

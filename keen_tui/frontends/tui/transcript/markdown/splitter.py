@@ -3,24 +3,20 @@
 The cuts depend on the text alone, never on how it arrived. A finished top-level block is a piece. A block
 that grows too long is cut inside: a fence every 64 lines, a list every 24 items, a table every 20 rows, a
 paragraph at 4,000 characters. Only there may the drawing differ from one of the whole text: syntax colours
-and emphasis start again, and column widths stay those of the first rows. A link definition applies to the
-text after it.
+and emphasis start again, and column widths stay those of the first rows.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from msgspec import Struct, field
 
-from keen_tui.frontends.tui.transcript.markdown.markdown import children, is_tight, parse, parse_structure
 from keen_tui.frontends.tui.transcript.markdown.tables import table_columns
+from keen_tui.text.markdown import MarkdownBlock, definitions, line_start, parse
 from keen_tui.text.sanitize import clean
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 CODE_LINES: Final = 64
 LIST_ITEMS: Final = 24
@@ -33,6 +29,8 @@ LONGEST_BLOCK: Final = 16_384
 _SLICE: Final = 2_048
 _LETTER_AFTER_BLANK = re.compile(r"\s(?=[^\W\d_])")
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})\s*(\S*)")
+_HALF_ROW = re.compile(r"(?<=\n)[ >]*\| *\Z")
+"""The first letter of a table's row: it is shown with the second one, since alone it ends the table."""
 _HALF_ESCAPE = re.compile(r"(?:\r|\x1b[^\x1b]{0,80}|\x9b[0-?]{0,80}[ -/]*)\Z")
 _WHOLE_ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\].*?(?:\x07|\x1b\\)|[ -/]+[^ -/]|[^ -/\[\]PX^_])", re.DOTALL
@@ -80,10 +78,11 @@ class _Carry(Struct, frozen=True):
 
 
 class Splitter(Struct):
-    """Takes text with `feed`; `pieces` only grows, and `tail()` is the rest."""
+    """Takes text with `feed`; `pieces` only grows, and `tail()` is the rest. `definitions` are the link
+    definitions in the pieces."""
 
     pieces: list[Piece] = field(default_factory=list)
-    env: dict[str, Any] = field(default_factory=dict)
+    definitions: dict[str, str] = field(default_factory=dict)
     _tail: str = ""
     _held: str = ""
     _fence: _Fence | None = None
@@ -111,7 +110,7 @@ class Splitter(Struct):
             pass
         rest = self.tail()
         if rest is not None:
-            self.pieces.append(rest)
+            self._add(rest)
         self._tail, self._fence = "", None
 
     def tail(self) -> Piece | None:
@@ -121,7 +120,8 @@ class Splitter(Struct):
             if not self._tail and not self._carry.gap:
                 return None
             return self._code_piece(self._fence, lines)
-        return None if _is_blank(self._tail) else self._block_piece(self._tail)
+        text = _HALF_ROW.sub("", self._tail)
+        return None if _is_blank(text) else self._block_piece(text)
 
     def _advance(self, complete: int) -> bool:
         """Cut one piece off the tail, looking at its first `complete` characters only. False if there is
@@ -143,7 +143,7 @@ class Splitter(Struct):
                 continue
             content = lines[:count] if closed else lines[: count + 1]
             if content or self._carry.gap:
-                self.pieces.append(self._code_piece(fence, content))
+                self._add(self._code_piece(fence, content))
             self._tail = self._tail[sum(len(each) + 1 for each in lines[: count + 1]) :]
             self._carry = _Carry() if closed else _Carry(gap=0)
             self._fence = None if closed else fence
@@ -153,85 +153,87 @@ class Splitter(Struct):
     def _advance_blocks(self, text: str) -> bool:
         if _is_blank(text):
             return False
-        blocks = list(children(parse_structure(self._carry.head + text, self.env)))
-        lines = (self._carry.head + text).splitlines(keepends=True)
-        starts = [*(_line(block[0]) for block in blocks), len(lines)]
+        whole = self._carry.head + text
+        blocks = parse(whole)
+        starts = [*(line_start(whole, block.start) for block in blocks), len(whole)]
         for index, block in enumerate(blocks):
-            source = "".join(lines[starts[index] : starts[index + 1]])
+            source = whole[starts[index] : starts[index + 1]]
             last = index == len(blocks) - 1
-            if not last and not _is_too_long(block, source) and block[0].type != "fence":
+            if not last and not _is_too_long(block, source) and not block.fenced:
                 continue
             if index:
-                self._cut_before("".join(lines[: starts[index]]))
+                self._cut_at(starts[index] - len(self._carry.head), _Carry())
                 return True
-            if block[0].type == "fence":
-                self._open_fence("".join(lines[: starts[0]]), lines[starts[0]])
+            if block.fenced:
+                self._open_fence(starts[0], source.partition("\n")[0])
                 return True
-            return _is_too_long(block, source) and self._cut_inside(block, lines, source)
+            return _is_too_long(block, source) and self._cut_inside(block, whole, source)
         return False
 
     def _advance_unbroken(self) -> bool:
         """Cut a paragraph that is one long, incomplete line."""
         if len(self._tail.strip()) <= PARAGRAPH:
             return False
-        blocks = list(children(parse_structure(self._tail, {})))
-        if len(blocks) != 1 or blocks[0][0].type != "paragraph_open":
+        blocks = parse(self._tail)
+        if len(blocks) != 1 or blocks[0].kind != "paragraph":
             return False
         self._cut_at(_paragraph_cut(self._tail), _Carry(gap=0))
         self._judged = 0
         return True
 
-    def _open_fence(self, before: str, opener: str) -> None:
+    def _open_fence(self, position: int, opener: str) -> None:
         found = _FENCE.match(opener)
         assert found is not None
-        self._tail = self._tail[len(before) - len(self._carry.head) + len(opener) :]
+        self._tail = self._tail[position - len(self._carry.head) + len(opener) + 1 :]
         self._carry = _Carry()
         self._fence = _Fence(marker=found[2], indent=len(found[1]), language=found[3])
 
-    def _cut_inside(self, block: Sequence[Token], lines: Sequence[str], source: str) -> bool:
+    def _cut_inside(self, block: MarkdownBlock, whole: str, source: str) -> bool:
         """Cut the tail's first block, which is too long, wherever necessary."""
-        match block[0].type:
-            case "bullet_list_open" | "ordered_list_open":
-                self._cut_list(block, lines)
-            case "table_open":
-                self._cut_table(block, lines)
-            case "paragraph_open":
-                self._cut_at(_paragraph_cut("".join(lines)), _Carry(gap=0))
+        match block.kind:
+            case "list":
+                self._cut_list(block, whole)
+            case "table":
+                self._cut_table(block, whole)
+            case "paragraph":
+                self._cut_at(_paragraph_cut(whole), _Carry(gap=0))
             case _:
                 self._cut_at(source.rfind("\n", 0, LONGEST_BLOCK) + 1 or LONGEST_BLOCK, _Carry(gap=0))
         return True
 
-    def _cut_list(self, block: Sequence[Token], lines: Sequence[str]) -> None:
+    def _cut_list(self, block: MarkdownBlock, whole: str) -> None:
         number = self._carry.number
         if number is None:
-            number = int(block[0].attrs.get("start", 1))
+            number = 1 if block.number is None else block.number
         first = 0
-        for item in list(children(block[1:-1]))[LIST_ITEMS::LIST_ITEMS]:
-            before = "".join(lines[first : _line(item[0])])
+        for item in block.blocks[LIST_ITEMS::LIST_ITEMS]:
+            behind = line_start(whole, item.start)
             number += LIST_ITEMS
-            gap = 0 if is_tight(next(children(parse_structure(before, {})))) else 1
-            self._cut_at(len(before), _Carry(gap=gap, number=number))
-            first = _line(item[0])
+            gap = 0 if parse(whole[first:behind])[0].tight else 1
+            self._cut_at(behind - first, _Carry(gap=gap, number=number))
+            first = behind
 
-    def _cut_table(self, block: Sequence[Token], lines: Sequence[str]) -> None:
+    def _cut_table(self, block: MarkdownBlock, whole: str) -> None:
         head, widths = self._carry.head, self._carry.widths
-        first = len(head.splitlines())
+        first = len(head)
         if not head:
-            head = "".join(lines[_line(block[0]) : _line(block[0]) + 2])
-        for row in _table_body(block)[TABLE_ROWS::TABLE_ROWS]:
-            before = "".join(lines[first : _line(row)])
-            widths = widths or table_columns(next(children(parse(before, {}))))
-            self._cut_at(len(before), _Carry(gap=0, head=head, widths=widths))
-            first = _line(row)
-
-    def _cut_before(self, text: str) -> None:
-        self._cut_at(len(text) - len(self._carry.head), _Carry())
+            head = whole[line_start(whole, block.start) : line_start(whole, block.blocks[1].start)]
+        for row in block.blocks[1 + TABLE_ROWS :: TABLE_ROWS]:
+            behind = line_start(whole, row.start)
+            widths = widths or table_columns(parse(whole[first:behind])[0])
+            self._cut_at(behind - first, _Carry(gap=0, head=head, widths=widths))
+            first = behind
 
     def _cut_at(self, position: int, carry: _Carry) -> None:
         if not _is_blank(self._tail[:position]):
-            self.pieces.append(self._block_piece(self._tail[:position]))
+            self._add(self._block_piece(self._tail[:position]))
         self._tail = self._tail[position:]
         self._carry = carry
+
+    def _add(self, piece: Piece) -> None:
+        self.pieces.append(piece)
+        if not piece.code:
+            self.definitions = definitions(piece.source) | self.definitions
 
     def _block_piece(self, text: str) -> Piece:
         carry = self._carry
@@ -241,45 +243,21 @@ class Splitter(Struct):
         return Piece(fence.code(lines), gap=self._carry.gap, code=True, language=fence.language)
 
 
-def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
-    """Whether a block of a short text becomes several pieces, or is a fence that isn't plain (closed, not
-    indented, without tabs)."""
-    token = block[0]
-    if token.type != "fence":
-        return _is_too_long(block, "")
-    first, behind = token.map or (0, 0)
-    code = lines[first + 1 : behind - 1]
-    fence = _Fence(marker=token.markup, indent=0, language="")
-    closed = behind - first >= 2 and fence.is_closed_by(lines[behind - 1])
-    plain = closed and lines[first].startswith(token.markup) and "\t" not in token.content
-    return len(code) > CODE_LINES or not plain
-
-
 def _is_blank(text: str) -> bool:
     """Whether the text is empty for Markdown. Other kinds of spaces, such as U+00A0, are text for
     Markdown."""
     return not text.strip(" \t\n")
 
 
-def _is_too_long(block: Sequence[Token], source: str) -> bool:
-    match block[0].type:
-        case "bullet_list_open" | "ordered_list_open":
-            return sum(1 for _ in children(block[1:-1])) > LIST_ITEMS
-        case "table_open":
-            return len(_table_body(block)) > TABLE_ROWS
-        case "paragraph_open":
+def _is_too_long(block: MarkdownBlock, source: str) -> bool:
+    match block.kind:
+        case "list":
+            return len(block.blocks) > LIST_ITEMS
+        case "table":
+            return len(block.blocks) - 1 > TABLE_ROWS
+        case "paragraph":
             return len(source.rstrip()) > PARAGRAPH
     return len(source) > LONGEST_BLOCK
-
-
-def _line(token: Token) -> int:
-    """The first line of a block, from 0."""
-    return token.map[0] if token.map else 0
-
-
-def _table_body(block: Sequence[Token]) -> list[Token]:
-    """The opening tokens of a table's rows, without its head."""
-    return [token for token in block if token.type == "tr_open"][1:]
 
 
 def _paragraph_cut(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -11,9 +11,7 @@ from rich.segment import Segment
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, Runs, wrap
 from keen_tui.frontends.tui.transcript.markdown.inline import inline_runs
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
+from keen_tui.text.markdown import MarkdownBlock
 
 BETWEEN: Final = 3
 """Empty cells between two columns."""
@@ -25,39 +23,27 @@ class Cell(NamedTuple):
     align: str
 
 
-def table_rows(tokens: Sequence[Token], styles: Styles) -> tuple[list[Cell], list[list[Cell]]]:
-    """The head and the body of a table's tokens."""
-    rows: list[list[Cell]] = []
-    in_head = False
-    align = ""
-    for token in tokens:
-        match token.type:
-            case "thead_open" | "thead_close":
-                in_head = token.type == "thead_open"
-            case "tr_open":
-                rows.append([])
-            case "th_open" | "td_open":
-                align = str(token.attrs.get("style", "")).removeprefix("text-align:")
-            case "inline" if rows:
-                role = "soft" if in_head else "text"
-                rows[-1].append(Cell(inline_runs(token.children or (), styles, role=role), align))
-    return (rows[0], rows[1:]) if rows else ([], [])
+def table_rows(table: MarkdownBlock, styles: Styles) -> tuple[list[Cell], list[list[Cell]]]:
+    """The head and the body of a table."""
+    head, *body = table.blocks
+    return _cells(table, head, styles, "soft"), [_cells(table, row, styles, "text") for row in body]
 
 
-def table_columns(tokens: Sequence[Token]) -> tuple[int, ...]:
+def _cells(table: MarkdownBlock, row: MarkdownBlock, styles: Styles, role: str) -> list[Cell]:
+    return [
+        Cell(inline_runs(cell.inline, styles, role=role), align)
+        for cell, align in zip(row.blocks, table.columns, strict=False)
+    ]
+
+
+def table_columns(table: MarkdownBlock) -> tuple[int, ...]:
     """The cells that each column of a table would like to have."""
-    widths: list[int] = []
-    column = 0
-    for token in tokens:
-        if token.type == "tr_open":
-            column = 0
-        elif token.type == "inline":
-            if column == len(widths):
-                widths.append(1)
-            wanted = sum(cell_len(child.content) for child in token.children or ())
-            widths[column] = max(widths[column], wanted)
-            column += 1
-    return tuple(widths)
+    columns = zip(*(row.blocks for row in table.blocks), strict=False)
+    return tuple(max(1, *map(_wanted, column)) for column in columns)
+
+
+def _wanted(cell: MarkdownBlock) -> int:
+    return sum(cell_len(text) for kind, text in cell.inline if kind in ("text", "code", "html"))
 
 
 def draw_table(
