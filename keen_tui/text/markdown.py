@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -107,7 +108,7 @@ def definitions(text: str) -> dict[str, str]:
     """The definitions of links in a text: addresses by label."""
     if "]:" not in text:
         return {}
-    found = _reader().reference_definitions(_encodable(text))
+    found = _plain_reader().reference_definitions(_encodable(text))
     return {_label(name): definition["dest"] for name, definition in found.items()}
 
 
@@ -135,7 +136,7 @@ class _Tree:
 
     def blocks(self) -> list[MarkdownBlock]:
         root = self._open[0]
-        reader = _reader(self._resolve) if self._known else _reader()
+        reader = _reader(self._resolve) if self._known else _plain_reader()
         events: _Events = reader.events_with_range(self._text, merge_text=True)
         for event, place in events:
             name, value = (event, "") if isinstance(event, str) else event.popitem()
@@ -256,7 +257,12 @@ class _Position:
         return self._text[self(place["start"]) : self(place["end"])]
 
 
-def _reader(lookup: BrokenLinkCallback | None = None) -> Markdown:
+@cache
+def _plain_reader() -> Markdown:
+    return _reader(None)
+
+
+def _reader(lookup: BrokenLinkCallback | None) -> Markdown:
     from pyromark import Markdown, Options  # noqa: PLC0415 - 7 ms that the first paint must not pay
 
     return Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH, broken_link_callback=lookup)

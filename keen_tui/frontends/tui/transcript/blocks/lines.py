@@ -87,6 +87,8 @@ def wrap(runs: Runs, cells: int) -> list[Line]:
     """
     plain = "".join(segment.text for segment in runs)
     cells = max(cells, 1)
+    if plain and plain == plain.rstrip() and "\n" not in plain and cell_len(plain) <= cells:
+        return [Line(tuple(run for run in runs if run.text))]
     cutter = _Cutter(runs)
     lines: list[Line] = []
     start = 0

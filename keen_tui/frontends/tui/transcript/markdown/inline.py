@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -95,9 +96,13 @@ def _text(text: str, face: _Face, styles: Styles) -> Iterator[Segment]:
 def _style(face: _Face, styles: Styles) -> Style:
     role = "link" if face.href else face.role
     style = styles(role, bold=face.bold, italic=face.italic, strike=face.strike, underline=bool(face.href))
-    if _OPENABLE.match(face.href):
-        style += Style(link=face.href) + Style.from_meta({"href": face.href})
-    return style
+    return style + _opened(face.href) if _OPENABLE.match(face.href) else style
+
+
+@lru_cache(maxsize=256)
+def _opened(href: str) -> Style:
+    """What makes text a link, for the terminal and for a click."""
+    return Style(link=href) + Style.from_meta({"href": href})
 
 
 def _code_style(face: _Face, styles: Styles) -> Style:

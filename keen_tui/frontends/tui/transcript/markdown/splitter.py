@@ -26,7 +26,7 @@ PARAGRAPH: Final = 4_000
 LONGEST_BLOCK: Final = 16_384
 """Characters of any other block, such as a quotation; a longer one is cut at a line."""
 
-_SLICE: Final = 2_048
+_SLICE: Final = 512
 _LETTER_AFTER_BLANK = re.compile(r"\s(?=[^\W\d_])")
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})\s*(\S*)")
 _HALF_ROW = re.compile(r"(?<=\n)[ >]*\| *\Z")
@@ -161,11 +161,10 @@ class Splitter(Struct):
             last = index == len(blocks) - 1
             if not last and not _is_too_long(block, source) and not block.fenced:
                 continue
-            if index:
+            if index or block.fenced:
                 self._cut_at(starts[index] - len(self._carry.head), _Carry())
-                return True
-            if block.fenced:
-                self._open_fence(starts[0], source.partition("\n")[0])
+                if block.fenced:
+                    self._open_fence(source.partition("\n")[0])
                 return True
             return _is_too_long(block, source) and self._cut_inside(block, whole, source)
         return False
@@ -181,11 +180,11 @@ class Splitter(Struct):
         self._judged = 0
         return True
 
-    def _open_fence(self, position: int, opener: str) -> None:
+    def _open_fence(self, opener: str) -> None:
+        """Enter the fence at the begin of the tail."""
         found = _FENCE.match(opener)
         assert found is not None
-        self._tail = self._tail[position - len(self._carry.head) + len(opener) + 1 :]
-        self._carry = _Carry()
+        self._tail = self._tail[len(opener) + 1 :]
         self._fence = _Fence(marker=found[2], indent=len(found[1]), language=found[3])
 
     def _cut_inside(self, block: MarkdownBlock, whole: str, source: str) -> bool:
