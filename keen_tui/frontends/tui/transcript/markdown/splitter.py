@@ -170,8 +170,9 @@ class Splitter(Struct):
         return False
 
     def _advance_unbroken(self) -> bool:
-        """Cut a paragraph that is one long, incomplete line."""
-        if len(self._tail.strip()) <= PARAGRAPH:
+        """Cut a paragraph that is one long, incomplete line. Text that is longer by more than a slice wasn't
+        one before."""
+        if not PARAGRAPH < len(self._tail.strip()) <= PARAGRAPH + 2 * _SLICE:
             return False
         blocks = parse(self._tail)
         if len(blocks) != 1 or blocks[0].kind != "paragraph":
