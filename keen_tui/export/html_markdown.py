@@ -108,6 +108,7 @@ def _aligned(column: str) -> str:
 def _inline_html(inline: Iterable[Inline]) -> str:
     html: list[str] = []
     ends: list[str] = []
+    is_linked = False
     for kind, text in inline:
         match kind:
             case "text" | "html":
@@ -120,8 +121,10 @@ def _inline_html(inline: Iterable[Inline]) -> str:
                 html.append("<br>\n")
             case "end":
                 html.append(ends.pop())
+                is_linked = is_linked and html[-1] != "</a>"
             case _:
-                begin, end = _mark_html(kind, text, is_linked="</a>" in ends)
+                begin, end = _mark_html(kind, text, is_linked=is_linked)
+                is_linked = is_linked or end == "</a>"
                 html.append(begin)
                 ends.append(end)
     return "".join(html)

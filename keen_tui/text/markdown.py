@@ -188,7 +188,7 @@ class _Tree:
             case "heading":
                 block.level = int(data["level"][1:])
             case "code" if isinstance(data, dict):
-                block.fenced, block.language = True, data["Fenced"].strip().partition(" ")[0]
+                block.fenced, block.language = True, next(iter(data["Fenced"].split()), "")
             case "list":
                 block.number = data
             case "table":
@@ -217,7 +217,7 @@ class _Tree:
 
     def _is_tilde(self, mark: InlineKind, place: Range) -> bool:
         """Whether the mark is a single ~. It stays text: paths such as `~/bin` begin with one."""
-        return mark == "strike" and not self._position.text(place).startswith("~~")
+        return mark == "strike" and not self._position.begins(place, b"~~")
 
     def _link(self, mark: InlineKind, data: Any, place: Range, events: _Events) -> Inline:
         """The start of a link or an image. One with an unsafe address is text, as it was written."""
@@ -239,22 +239,25 @@ class _Position:
     """The characters of a text that the bytes of an event stand for."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._bytes = b"" if text.isascii() else text.encode()
+        self._bytes = text.encode()
+        self._is_ascii = text.isascii()
         self._byte = self._character = 0
 
     def __call__(self, byte: int) -> int:
-        """The position of a character. Looking for positions in order reads the text once."""
-        if not self._bytes:
+        """The position of a character. Only the text between this one and the last one is read."""
+        if self._is_ascii:
             return byte
-        if byte < self._byte:
-            self._byte = self._character = 0
-        self._character += len(self._bytes[self._byte : byte].decode())
+        first, last = sorted((self._byte, byte))
+        characters = len(self._bytes[first:last].decode())
+        self._character += characters if byte > self._byte else -characters
         self._byte = byte
         return self._character
 
     def text(self, place: Range) -> str:
-        return self._text[self(place["start"]) : self(place["end"])]
+        return self._bytes[place["start"] : place["end"]].decode()
+
+    def begins(self, place: Range, sign: bytes) -> bool:
+        return self._bytes.startswith(sign, place["start"])
 
 
 @cache

@@ -142,6 +142,8 @@ def test_a_fence_in_an_output_does_not_end_its_block() -> None:
         ("a &amp; b &#x202e;c `&#x202e;`", r"a &amp; b \&#x202e;c `&#x202e;`"),
         ("- `a\n- &rlm;`", "- `a\n- \\&rlm;`"),
         ("- `a\n- <p>`", "- `a\n- \\<p>`"),
+        ("    <p>\n\n<p>", "    <p>\n\n\\<p>"),
+        ("~~~\n<p>\n~~~", "~~~\n<p>\n~~~"),
     ],
 )
 def test_markdown_is_left_as_it_is_but_for_tags_and_open_fences(text: str, safe: str) -> None:

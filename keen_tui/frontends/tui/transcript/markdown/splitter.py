@@ -233,7 +233,8 @@ class Splitter(Struct):
     def _add(self, piece: Piece) -> None:
         self.pieces.append(piece)
         if not piece.code:
-            self.definitions = definitions(piece.source) | self.definitions
+            for label, address in definitions(piece.source).items():
+                self.definitions.setdefault(label, address)
 
     def _block_piece(self, text: str) -> Piece:
         carry = self._carry
