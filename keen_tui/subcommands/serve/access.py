@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from asyncio import Future
 from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Final
@@ -15,11 +16,13 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 class Browser:
     """A browser that showed the token. `secret` is the value of its cookie; `left` are the ids of the
-    sessions whose pages it left, newest last."""
+    sessions whose pages it left, newest last; `leaving` are the programs of such pages that haven't ended
+    yet."""
 
     def __init__(self) -> None:
         self.secret: Final = secrets.token_urlsafe(32)
         self.left: list[str] = []
+        self.leaving: set[Future[None]] = set()
 
 
 class ServeAccess:
@@ -33,7 +36,7 @@ class ServeAccess:
     def __init__(self, address: str) -> None:
         self.token: Final = secrets.token_urlsafe(32)
         self.place: Final = f"/{secrets.token_urlsafe(12)}/"
-        self._address = address
+        self._address = address.lower()
         self._browsers: list[Browser] = []
 
     def enter(self, token: str) -> Browser | None:

@@ -26,6 +26,8 @@ def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out:
         raise ConfigError("--clients must be at least 1.")
     if not 0 < idle < math.inf:
         raise ConfigError("--idle-minutes must be more than 0.")
+    if not given.get("address", "127.0.0.1").strip():
+        raise ConfigError("--address must name an address, such as 127.0.0.1.")
     if not 0 <= given.get("port", 0) <= 65_535:
         raise ConfigError("--port must be a number from 0 to 65535.")
     try:

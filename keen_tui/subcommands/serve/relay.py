@@ -80,7 +80,7 @@ def _parts(text: str) -> tuple[object, object]:
     ignored: the terminal in the page reports the focus to the program itself."""
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None, None
     if not isinstance(said, list) or not 1 <= len(said) <= 2:
         return None, None

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import Mapping
 from typing import Final, TextIO
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.subcommands.serve.access import LOOPBACK, ServeAccess
 from keen_tui.subcommands.serve.site import ServeOptions, Site
+from keen_tui.text.sanitize import clean
 
 _PATIENCE: Final = 20.0
 """Seconds that all programs may take to end."""
+UNUSED_SECONDS: Final = 15.0
+"""How long a connection may wait for its next request, or for the rest of one."""
 
 
 async def serve(
@@ -31,7 +36,14 @@ async def serve(
         loop.add_signal_handler(number, ended.set)
     access = ServeAccess(address)
     app = Site(access, options, environ).app()
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_PATIENCE, handle_signals=False)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        logger=_log_without_requests(),
+        keepalive_timeout=UNUSED_SECONDS,
+        shutdown_timeout=_PATIENCE,
+        handle_signals=False,
+    )
     await runner.setup()
     try:
         await _listen(runner, address, port)
@@ -50,6 +62,20 @@ async def _listen(runner: web.AppRunner, address: str, port: int) -> None:
         raise ConfigError(
             f"{address}, port {port}, can't be used: {error.strerror or error}. Choose another with --port."
         ) from error
+    except UnicodeError as error:
+        raise ConfigError(f"{clean(address)} can't be the name of an address.") from error
+
+
+def _log_without_requests() -> logging.Logger:
+    """The log of the server, without requests that can't be read: what is told of them quotes them, and they
+    may hold the token."""
+    log = logging.getLogger("aiohttp.server")
+    log.addFilter(_is_of_server)
+    return log
+
+
+def _is_of_server(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _said(address: str, port: int, access: ServeAccess) -> tuple[str, ...]:
@@ -60,7 +86,7 @@ def _said(address: str, port: int, access: ServeAccess) -> tuple[str, ...]:
         f"  http://{host}:{port}/?token={access.token}",
         "Press ctrl+c to end the server with all its pages.",
     )
-    if address in LOOPBACK:
+    if address.lower() in LOOPBACK:
         return lines
     return (
         *lines,

@@ -55,6 +55,7 @@ class Site:
         self._environ = environ
         self._sockets: set[web.WebSocketResponse] = set()
         self._working = 0
+        self._ending = 0
 
     def app(self) -> web.Application:
         """The application for aiohttp."""
@@ -106,22 +107,20 @@ class Site:
         return response
 
     async def _page(self, _: web.Request) -> web.StreamResponse:
-        return self._full() or web.FileResponse(PAGE / "page.html")
+        return web.FileResponse(PAGE / "page.html")
 
-    def _full(self) -> web.Response | None:
-        """The response if no further page may be opened; None if one may."""
-        if self._working < self._options.clients:
-            return None
+    def _full(self) -> str:
+        """Why no further page may be opened, "" if one may. Programs that are ending don't count."""
         most = self._options.clients
-        return _plain(
-            503, f"Keen serves {most} {'page' if most == 1 else 'pages'} at once. Close one, then reload."
-        )
+        if self._working - self._ending < most:
+            return ""
+        return f"Keen serves {most} {'page' if most == 1 else 'pages'} at once. Close one, then reload."
 
     async def _client(self, request: web.Request) -> web.StreamResponse:
         browser = self._browser(request)
         assert browser is not None, "the guard lets nobody else in"
         if full := self._full():
-            return full
+            return await _closed(request, full)
         self._working += 1
         try:
             return await self._served(request, browser)
@@ -135,12 +134,17 @@ class Site:
         self._sockets.add(socket)
         reason = "The program can't be started."
         try:
+            if browser.leaving:  # a page that was reloaded resumes its session, once that is saved
+                await asyncio.wait(browser.leaving)
             size = _size(request, "width", 80), _size(request, "height", 24)
             program = await ClientProgram.start(self._arguments(browser), self._environ, *size)
             try:
                 reason = await relay(socket, program, self._options.idle_seconds)
             finally:
-                await asyncio.shield(self._leave(browser, program))
+                leaving = asyncio.ensure_future(self._leave(browser, program))
+                browser.leaving.add(leaving)
+                leaving.add_done_callback(browser.leaving.discard)
+                await asyncio.shield(leaving)
         except OSError:
             _log.exception("a program for a browser can't be started")
         finally:
@@ -167,7 +171,11 @@ class Site:
             for each in present_in(self._environ, self._options.folder)
             if each.pid == program.process.pid and each.session
         ]
-        await program.end()
+        self._ending += 1
+        try:
+            await program.end()
+        finally:
+            self._ending -= 1
         browser.left.extend(working)
 
     async def _close_all(self, _: web.Application) -> None:
@@ -180,12 +188,16 @@ def _size(request: web.Request, name: str, otherwise: int) -> int:
     return int(written) if written.isdecimal() and len(written) < 5 else otherwise
 
 
-def _plain(status: int, text: str) -> web.Response:
-    return web.Response(status=status, text=f"{text}\n")
+async def _closed(request: web.Request, reason: str) -> web.WebSocketResponse:
+    """A websocket that says only why there is no program."""
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+    await socket.close(code=WSCloseCode.TRY_AGAIN_LATER, message=reason.encode())
+    return socket
 
 
 def _refused(text: str) -> web.Response:
-    return _plain(403, text)
+    return web.Response(status=403, text=f"{text}\n")
 
 
 def _headers(host: str) -> Mapping[str, str]:
