@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_args
 
 from keen_tui.agent.session import Session
 from keen_tui.api.asking import (
@@ -18,6 +18,7 @@ from keen_tui.api.asking import (
     approval_of,
     question_of_event,
 )
+from keen_tui.domain.choices import Scope
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
     ApprovalAnswered,
@@ -70,12 +71,7 @@ class ProgramAnswers:
         self._open[call_id] = asyncio.create_task(job, name="ask the program")
 
     async def _decide(self, event: ApprovalRequested, approve: Approve) -> None:
-        decision: object = None
-        try:
-            decision = await called(approve, approval_of(event))
-            problem = "" if isinstance(decision, Allow | Deny) else f"returned {decision!r:.80}"
-        except Exception as error:
-            problem = self._failure("approve", error)
+        decision, problem = await _asked("approve", lambda: called(approve, approval_of(event)), _is_decision)
         if problem:
             self._tell(event.turn, f"approve {problem}, so {event.name} was denied.")
             decision = Deny("the program that decides about calls failed, so nobody allowed this one")
@@ -83,16 +79,10 @@ class ProgramAnswers:
             if isinstance(decision, Allow):
                 self._session.answer(event.id, allow=True, scope=decision.scope)
             elif isinstance(decision, Deny):
-                self._session.answer(event.id, allow=False, message=str(decision.message))
+                self._session.answer(event.id, allow=False, message=decision.message)
 
     async def _reply(self, event: QuestionAsked, answer: AnswerQuestion) -> None:
-        given: object = None
-        try:
-            given = await called(answer, question_of_event(event))
-            is_right = given is None or isinstance(given, UserAnswer)
-            problem = "" if is_right else f"returned {given!r:.80}"
-        except Exception as error:
-            problem = self._failure("answer", error)
+        given, problem = await _asked("answer", lambda: called(answer, question_of_event(event)), _is_answer)
         try:
             if not problem and isinstance(given, UserAnswer):
                 self._session.reply(event.id, given.choice, given.words)
@@ -104,9 +94,37 @@ class ProgramAnswers:
         with suppress(SessionRefused):  # it was stopped meanwhile
             self._session.reply(event.id, None)
 
-    def _failure(self, what: str, error: Exception) -> str:
-        log.error("%s of the program failed", what, exc_info=error)
-        return f"failed ({type(error).__name__}: {error})"
-
     def _tell(self, turn: int, sentence: str) -> None:
         self._session.bus.publish(Notice(turn=turn, text=sentence))
+
+
+async def _asked(
+    what: str, ask: Callable[[], Coroutine[Any, Any, object]], is_right: Callable[[object], bool]
+) -> tuple[object, str]:
+    """What the program returns, and what is wrong with that, "" if nothing is."""
+    try:
+        value = await ask()
+        return value, "" if is_right(value) else f"returned {value!r:.80}"
+    except Exception as error:
+        log.error("%s of the program failed", what, exc_info=error)
+        return None, f"failed ({type(error).__name__}{_words_of(error)})"
+
+
+def _words_of(error: Exception) -> str:
+    try:
+        return f": {error}"
+    except Exception:  # its own __str__ failed
+        return ""
+
+
+def _is_decision(value: object) -> bool:
+    if isinstance(value, Allow):
+        return value.scope in get_args(Scope)
+    return isinstance(value, Deny) and isinstance(value.message, str)
+
+
+def _is_answer(value: object) -> bool:
+    """Whether it is an answer, or None. A boolean is no number of a choice."""
+    if isinstance(value, UserAnswer):
+        return type(value.choice) is int and isinstance(value.words, str)
+    return value is None

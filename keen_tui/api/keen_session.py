@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from keen_tui.api.answering import ProgramAnswers
 from keen_tui.api.running_turn import RunningTurn
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Mode
-from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.messages import Message, TurnMemory, UnknownCall
 from keen_tui.memory.recorder import turn_memory
 
@@ -115,7 +116,12 @@ class KeenSession:
 
         The iteration raises SessionRefused if the message is empty, another turn is running, or the session
         is closed.
+
+        Raises:
+            ConfigError: the message isn't a text.
         """
+        if not isinstance(text, str):
+            raise ConfigError(f"ask: the message must be a text, not {type(text).__name__}.")
         return RunningTurn(self, lambda: self._submit(text))
 
     def retry(self) -> RunningTurn:
@@ -127,9 +133,13 @@ class KeenSession:
         return RunningTurn(self, self._session.retry)
 
     def stop(self) -> None:
-        """Stop the running turn. Its end event still comes. No effect if no turn is running."""
+        """Stop the running turn, from any thread. Its end event still comes. No effect if no turn is
+        running."""
         self._is_ending = True
-        self._session.stop()
+        if self._is_own_loop():
+            self._session.stop()
+        else:
+            self._in_loop(self._stop_now)
 
     def discard(self) -> None:
         """Give up the turn that broke off. Later turns still know which files it changed.
@@ -140,13 +150,17 @@ class KeenSession:
         self._session.discard()
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the permission mode, from the next call on."""
+        """Change the permission mode, from the next call on. Raises ConfigError: there is no such mode."""
+        if mode not in get_args(Mode):
+            raise ConfigError(f"set_mode: the mode must be one of {', '.join(get_args(Mode))}, not {mode!r}.")
         self._session.set_mode(mode)
 
     # For `RunningTurn` and `open_session`
 
     async def begin(self, start: Callable[[], None]) -> Subscription:
         """Start a turn, after the end of one that was stopped. Returns its events. Raises SessionRefused."""
+        if not self._is_own_loop():
+            raise SessionRefused("A session belongs to the event loop that opened it: ask it there.")
         async with self._beginning:
             if self._is_closed:
                 raise SessionRefused("The session is closed.")
@@ -174,8 +188,7 @@ class KeenSession:
         """Stop the turn with this reader, which nobody reads any more, if it is the newest. Thread-safe."""
         if reader is self._current:
             self._is_ending = True
-        with suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._left, reader)
+        self._in_loop(self._left, reader)
 
     async def close(self) -> str:
         """Stop the running turn, and wait until everything is saved. Returns a sentence about what couldn't
@@ -193,5 +206,19 @@ class KeenSession:
 
     def _left(self, reader: Subscription) -> None:
         reader.close()
-        if reader is self._current and self._is_ending:
+        if reader is self._current:
+            self._stop_now()
+
+    def _stop_now(self) -> None:
+        if self._is_ending:  # else the next turn has begun
             self._session.stop()
+
+    def _is_own_loop(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    def _in_loop(self, action: Callable[..., None], *arguments: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(action, *arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from keen_tui.settings.credentials import FoundKey, checked_key
 from keen_tui.settings.load import load_given
 from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import data_folder, settings_file
+from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.orphans.question import sentences
 from keen_tui.tools.orphans.records import FOLDER, left_running
@@ -75,9 +77,7 @@ def prepared(wanted: WantedSession, environ: Mapping[str, str]) -> Prepared:
         ConfigError: an argument, a setting or a file is wrong.
         ModelMissing: there is no model, or no key for it.
     """
-    folder = Path(wanted.folder).resolve()
-    if not folder.is_dir():
-        raise ConfigError(f"{WHERE}: {wanted.folder} isn't a folder.")
+    folder = _folder(wanted.folder)
     settings, problem = load_given(wanted.flags, environ, folder, check_rules, WHERE)
     chooser = build_chooser(environ)
     choice = _choice(chooser, settings, wanted.api_key, environ)
@@ -94,6 +94,15 @@ def prepared(wanted: WantedSession, environ: Mapping[str, str]) -> Prepared:
         additions=additions,
         notices=tuple(filter(None, said)),
     )
+
+
+def _folder(named: str) -> Path:
+    """The folder. Raises ConfigError: it isn't one."""
+    with suppress(OSError, ValueError):
+        folder = Path(named).resolve()
+        if folder.is_dir():
+            return folder
+    raise ConfigError(f"{WHERE}: {clean(named)} isn't a folder.")
 
 
 def _choice(chooser: Chooser, settings: Settings, api_key: str, environ: Mapping[str, str]) -> ModelChoice:

@@ -1,4 +1,4 @@
-"""Work in threads: some is waited for even by a task that was cancelled, some can be left behind."""
+"""Work that is waited for even by a task that was cancelled, and work in threads that can be left behind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -23,7 +23,23 @@ async def in_thread_to_the_end(work: Callable[[], _Value]) -> _Value:
     return doing.result()
 
 
-async def called(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+async def to_the_end(job: Coroutine[Any, Any, _Value]) -> _Value:
+    """What the job returns. If the task is cancelled meanwhile, however often, the job goes on, and the
+    cancellation is raised at its end."""
+    doing = asyncio.ensure_future(job)
+    cancelled: asyncio.CancelledError | None = None
+    while not doing.done():
+        try:
+            await asyncio.wait({doing})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    value = doing.result()
+    if cancelled:
+        raise cancelled
+    return value
+
+
+async def called(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
     """What a function of somebody else's program returns. A coroutine function runs in the event loop, a
     plain one in a thread of its own, where it may block. If the task is cancelled, the thread is left behind;
     it keeps no program from ending.
@@ -31,10 +47,16 @@ async def called(function: Callable[..., Any], *arguments: Any, **named: Any) ->
     Raises:
         Exception: what the function raised.
     """
-    if is_coroutine_function(function):
-        return await function(*arguments, **named)
-    value = await _in_own_thread(lambda: function(*arguments, **named))
-    return await value if inspect.isawaitable(value) else value
+    try:
+        if is_coroutine_function(function):
+            return await function(*arguments, **named)
+        value = await _in_own_thread(lambda: function(*arguments, **named))
+        return await value if inspect.isawaitable(value) else value
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError("it raised CancelledError") from error  # nobody has cancelled this task
 
 
 def is_coroutine_function(function: object) -> bool:

@@ -237,6 +237,26 @@ async def test_what_it_returns_is_the_result(worlds: Worlds, value: Any, result:
         assert await ran(world, returning(value)) == result
 
 
+async def test_an_argument_may_have_any_name(worlds: Worlds) -> None:
+    def explain(function: str, arguments: str, named: str) -> str:
+        """Explain a function."""
+        return f"{function} {arguments} {named}"
+
+    async with worlds(Call("explain", {"function": "f", "arguments": "x", "named": "y"})) as world:
+        assert await ran(world, explain) == "f x y"
+
+
+async def test_a_function_whose_own_job_was_cancelled_has_failed_and_the_turn_goes_on(worlds: Worlds) -> None:
+    async def fetch() -> None:
+        """Fetch it."""
+        job = asyncio.create_task(asyncio.Event().wait())
+        job.cancel()
+        await job
+
+    async with worlds(Call("fetch")) as world:
+        assert await ran(world, fetch) == "Error: fetch failed (RuntimeError: it raised CancelledError)."
+
+
 async def test_a_long_text_is_cut_and_kept(worlds: Worlds) -> None:
     async with worlds(Call("give")) as world:
         result = await ran(world, returning("line\n" * 100_000))
@@ -332,6 +352,16 @@ async def test_files_that_it_changes_are_remembered(worlds: Worlds) -> None:
             memory = (await session.ask("go").end()).turn_memory
     assert set(memory.files_changed) == {"told.txt", "../far.txt", "seen.txt"}
     assert memory.by_command == ("seen.txt",)
+
+
+async def test_one_path_may_stand_without_a_list(worlds: Worlds) -> None:
+    async with (
+        worlds(Call("give")) as world,
+        world.open(
+            mode="auto", tools=[returning(FunctionResult(text="x", files_changed="a.txt"))]
+        ) as session,
+    ):
+        assert (await session.ask("go").end()).turn_memory.files_changed == ("a.txt",)
 
 
 async def test_a_plain_function_blocks_nothing_and_a_stop_leaves_it(worlds: Worlds) -> None:

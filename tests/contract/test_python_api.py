@@ -269,6 +269,22 @@ async def _raises_later(_: Approval) -> Allow:
     raise ValueError("no idea")
 
 
+async def _is_cancelled(_: Approval) -> Allow:
+    job = asyncio.create_task(asyncio.Event().wait())
+    job.cancel()
+    await job
+    return Allow()
+
+
+class _Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def _raises_the_unspeakable(_: Approval) -> Allow:
+    raise _Unspeakable
+
+
 @pytest.mark.parametrize(
     ("approve", "says"),
     [
@@ -277,8 +293,14 @@ async def _raises_later(_: Approval) -> Allow:
         (_leaves, "approve failed (RuntimeError: it raised SystemExit), so write_file was denied."),
         (lambda _: True, "approve returned True, so write_file was denied."),
         (lambda _: None, "approve returned None, so write_file was denied."),
+        (_is_cancelled, "approve failed (RuntimeError: it raised CancelledError), so write_file was denied."),
+        (_raises_the_unspeakable, "approve failed (_Unspeakable), so write_file was denied."),
+        (
+            lambda _: Allow(scope="always"),  # type: ignore[arg-type]
+            "approve returned Allow(scope='always'), so write_file was denied.",
+        ),
     ],
-    ids=["raises", "raises later", "exits", "a truth", "nothing"],
+    ids=["raises", "raises later", "exits", "a truth", "nothing", "cancelled", "no words", "no such scope"],
 )
 async def test_a_callback_that_fails_denies(worlds: Worlds, approve: Any, says: str) -> None:
     async with worlds(*asked(WRITE)) as world, world.open(approve=approve) as session:
@@ -307,6 +329,62 @@ async def test_a_callback_that_hangs_holds_neither_the_stop_nor_the_end(worlds: 
             assert isinstance(await session.ask("again").end(), events.TurnDone)
     finally:
         release.set()
+
+
+async def test_a_callback_in_a_thread_can_stop_the_turn(worlds: Worlds) -> None:
+    opened: list[Any] = []
+
+    def approve(_: Approval) -> Deny:
+        opened[0].stop()
+        return Deny()
+
+    async with worlds(*asked(WRITE), OK) as world, world.open(approve=approve) as session:
+        opened.append(session)
+        end = await session.ask("go").end()
+        assert end.reason == "interrupted"
+        assert isinstance(await session.ask("again").end(), events.TurnDone)
+
+
+async def test_wrong_values_are_refused_and_change_nothing(worlds: Worlds) -> None:
+    async with worlds(OK) as world:
+        async with world.open() as session:
+            for text in (b"bytes", None, 5):
+                with pytest.raises(ConfigError, match="ask: the message must be a text, not"):
+                    session.ask(text)
+            with pytest.raises(ConfigError, match="set_mode: the mode must be one of ask, auto-edit, plan"):
+                session.set_mode("Plan")
+            assert session.mode == "ask"
+            assert isinstance(await session.ask("go").end(), events.TurnDone)
+        for folder in ("a\0b", "\ud800", f"/{'x' * 5_000}"):
+            with pytest.raises(ConfigError, match="isn't a folder"):
+                async with world.open(folder=folder):
+                    pass
+
+
+async def test_a_session_is_asked_in_its_own_event_loop(worlds: Worlds) -> None:
+    async with worlds(OK) as world, world.open() as session:
+        with pytest.raises(SessionRefused, match="belongs to the event loop that opened it"):
+            await asyncio.to_thread(lambda: asyncio.run(session.ask("go").end()))
+        assert isinstance(await session.ask("go").end(), events.TurnDone)
+
+
+async def test_a_session_is_closed_however_often_its_task_is_cancelled(worlds: Worlds) -> None:
+    ids: list[str] = []
+
+    async def work(world: Any) -> None:
+        async with world.open() as session:
+            ids.append(session.id)
+            await session.ask("go").end()
+
+    async with worlds(STALLED) as world:
+        working = asyncio.create_task(work(world))
+        await until(lambda: world.server.requests)
+        while not working.done():
+            working.cancel()
+            await asyncio.sleep(0)
+        assert working.cancelled()
+        async with world.open(resume=ids[0]) as session:  # nothing holds it any more
+            assert [message.text for message in session.conversation] == ["go"]
 
 
 async def test_a_late_yes_changes_nothing(worlds: Worlds) -> None:
@@ -344,8 +422,11 @@ ASK = Call(
         (None, "The user does not want to answer."),
         (UserAnswer(7), "The user does not want to answer."),
         ("Postgres", "The user does not want to answer."),
+        (UserAnswer("1"), "The user does not want to answer."),  # type: ignore[arg-type]
+        (UserAnswer(1, None), "The user does not want to answer."),  # type: ignore[arg-type]
+        (UserAnswer(True), "The user does not want to answer."),
     ],
-    ids=["choice", "words", "declined", "no such answer", "no answer"],
+    ids=["choice", "words", "declined", "no such answer", "no answer", "a text", "no words", "a truth"],
 )
 async def test_the_other_callback_answers_questions(worlds: Worlds, given: Any, told: str) -> None:
     def answer(question: UserQuestion) -> Any:
@@ -356,7 +437,8 @@ async def test_the_other_callback_answers_questions(worlds: Worlds, given: Any, 
     async with worlds(*asked(ASK)) as world, world.open(answer=answer) as session:
         notices = of(events.Notice, await all_of(session.ask("go")))
         assert told in world.results()[0]
-        assert bool(notices) == (given == "Postgres" or given == UserAnswer(7))
+        declined = given is not None and told == "The user does not want to answer."
+        assert bool(notices) == declined
 
 
 async def test_without_it_the_model_makes_the_safest_assumption(worlds: Worlds) -> None:

@@ -117,5 +117,6 @@ class FunctionTool:
         )
 
     def _facts(self, result: FunctionResult) -> Iterator[FileChanged]:
-        for path in result.files_changed:
+        named = result.files_changed
+        for path in (named,) if isinstance(named, str | os.PathLike) else named:
             yield FileChanged(path=self._workspace.place(os.fspath(path)).name)
