@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keen_tui.domain.review import Finding, ReviewReport
-from keen_tui.text.sanitize import clean
+from keen_tui.text.sanitize import clean, defused
 from keen_tui.text.units import counted
-
-_COMMANDS = ("::", "##[")
-"""How lines begin that build servers obey."""
 
 
 def outcome_words(report: ReviewReport) -> str:
@@ -42,6 +39,10 @@ def place_words(finding: Finding) -> str:
 
 def report_lines(report: ReviewReport) -> Iterator[str]:
     """The whole report in lines, the most urgent finding first. No line is a command for a build server."""
+    return map(defused, _report_lines(report))
+
+
+def _report_lines(report: ReviewReport) -> Iterator[str]:
     yield f"Review of {clean(report.scope.title)}"
     for finding in report.findings:
         yield ""
@@ -52,7 +53,7 @@ def report_lines(report: ReviewReport) -> Iterator[str]:
         yield from (f"  {clean(each.path)}: {clean(each.reason)}" for each in report.left_out)
     yield ""
     if report.files and report.summary:
-        yield from map(_harmless, clean(report.summary, newlines=True).split("\n"))
+        yield from clean(report.summary, newlines=True).split("\n")
     yield outcome_words(report)
 
 
@@ -60,14 +61,10 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     """A finding with its reason."""
     yield f"{finding.priority}  {place_words(finding)}  {clean(finding.title)}"
     for text in filter(None, (finding.reason, finding.suggestion and f"Suggestion: {finding.suggestion}")):
-        yield from (f"    {_harmless(line)}".rstrip() for line in clean(text, newlines=True).split("\n"))
+        yield from (f"    {defused(line)}".rstrip() for line in clean(text, newlines=True).split("\n"))
 
 
 def task_of(finding: Finding) -> str:
     """A message that hands a finding back as a task."""
     text = f"Fix this finding of a review, in {place_words(finding)}: {finding.title}\n\n{finding.reason}"
     return f"{text}\n\nSuggestion: {finding.suggestion}" if finding.suggestion else text
-
-
-def _harmless(line: str) -> str:
-    return f"| {line}" if line.lstrip().startswith(_COMMANDS) else line

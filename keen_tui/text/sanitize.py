@@ -22,6 +22,7 @@ HIDDEN: Final = re.compile(
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 """What acts on the terminal, or is not seen and turns or hides what is around it."""
+_COMMAND: Final = re.compile(r"##(\w*)\[")
 _SUSPECT = re.compile(HIDDEN.pattern[:-1] + "\t\n]")
 
 
@@ -30,18 +31,28 @@ def clean(text: str, *, newlines: bool = False, tabs: bool = False, escapes: boo
 
     Escape sequences are removed. Other control characters become `^X`, direction marks, tag and
     invisible characters `<U+202E>`. With `newlines` line ends stay (all as `\\n`), else they become a
-    blank; with `tabs` tabs stay, else they are filled with blanks up to the next multiple of four; with
-    `escapes` escape sequences can be read, `^[[31m`.
+    blank, except U+2028 and U+2029, which end a line in some languages only: they can be read. With `tabs`
+    tabs stay, else they are filled with blanks up to the next multiple of four; with `escapes` escape
+    sequences can be read, `^[[31m`.
     """
     if not _SUSPECT.search(text):
         return text
     text = text if escapes else _ESCAPES.sub("", text)
-    text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    if not newlines:
+    text = text.replace("\r\n", "\n")
+    if newlines:
+        text = text.replace("\u2028", "\n").replace("\u2029", "\n")
+    else:
         text = re.sub(r"\s*\n\s*", " ", text)
     if not tabs:
         text = text.expandtabs(TAB_CELLS)
     return HIDDEN.sub(_shown, text)
+
+
+def defused(line: str) -> str:
+    """The line so that no build server takes it for a command of theirs. GitHub and Azure obey `##[` and
+    `##vso[` anywhere in a line."""
+    line = _COMMAND.sub(r"# #\1[", line)
+    return f"| {line}" if line.lstrip().startswith("::") else line
 
 
 def _shown(match: re.Match[str]) -> str:

@@ -143,6 +143,26 @@ async def test_a_diff_attaches_no_image_and_closes_no_fence(program: Reviewer) -
     assert fence == "`````"
 
 
+@pytest.mark.parametrize("flags", [(), ("--base", "main"), ("--base", "origin/main")])
+async def test_a_tag_cannot_pretend_to_be_the_branch_to_compare_with(
+    program: Reviewer, flags: tuple[str, ...]
+) -> None:
+    work = program.workspace
+    git(work, "update-ref", "refs/remotes/origin/main", "main")
+    git(work, "checkout", "-qb", "origin/main")
+    commit(work, "b.txt", "new\n", "second")
+    for name in ("main", "origin/main"):
+        git(work, "tag", name, "HEAD")
+    run = await program.review(reporting(), *flags, "--output", "json")
+    assert run.records[0]["files"] == ["b.txt"]
+
+
+async def test_characters_that_end_a_line_in_some_languages_are_seen(program: Reviewer) -> None:
+    (program.workspace / "a.txt").write_text("// comment\u2028evil()\u2029worse()\n")
+    await program.review(reporting())
+    assert "+// comment<U+2028>evil()<U+2029>worse()" in program.message
+
+
 async def test_odd_names_cannot_forge_a_line(program: Reviewer) -> None:
     work = program.workspace
     names = ["two\nlines.txt", "\x1b]0;owned\x07.py", "--output=x", "$(touch ran)", 'quo"te', " space "]

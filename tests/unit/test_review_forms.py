@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -14,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.review import Finding, ReviewReport, ReviewScope, ReviewState, SkippedFile
+from keen_tui.frontends.headless.outlets import note
 from keen_tui.frontends.headless.review_forms import SCHEMA, as_json, form_of
 from keen_tui.settings.flags import parsed
 from keen_tui.text.review_words import outcome_words, report_lines, task_of
@@ -92,6 +94,21 @@ def test_the_text_says_what_was_left_out_and_found() -> None:
         "It adds discounts.",
         "1 finding in 1 file.",
     ]
+
+
+def test_no_line_is_a_command_for_a_build_server() -> None:
+    text = "Look: ##[add-mask]a ##vso[task.complete]b\n ::set-output name=x::y"
+    hostile = replace(REPORT, summary=text, findings=(replace(FINDING, title=text, reason=text),))
+    for output in ("text", "json", "gitlab"):
+        for line in form_of(hostile, output, None):
+            assert not re.search(r"##\w*\[|^\s*::", line), line
+    (record,) = map(json.loads, form_of(hostile, "json", None))
+    assert record["findings"][0]["reason"] == text
+    out = io.StringIO()
+    note(f"+ read_file {text}", out)
+    note("::error::x", out)
+    assert out.getvalue().splitlines()[1] == "| ::error::x"
+    assert "##[" not in out.getvalue()
 
 
 def test_a_finding_becomes_a_task() -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from keen_tui.domain.errors import OutputFailed
-from keen_tui.text.sanitize import clean
+from keen_tui.text.sanitize import clean, defused
 
 
 def require_writable(out: TextIO) -> None:
@@ -60,7 +60,7 @@ def note(line: str, err: TextIO | None) -> None:
     if err is None:
         return
     try:
-        err.write(f"{clean(line)}\n")
+        err.write(f"{defused(clean(line))}\n")
         err.flush()
     except (OSError, ValueError):
         _drop(err)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -31,11 +32,16 @@ def form_of(report: ReviewReport, output: ReviewOutput, fail_on: Priority | None
         case "text":
             yield from report_lines(report)
         case "json":
-            yield json.dumps(as_json(report, fail_on))
+            yield _json(as_json(report, fail_on))
         case "github":
             yield from _annotations(report)
         case "gitlab":
-            yield json.dumps([_code_quality(finding) for finding in report.findings])
+            yield _json([_code_quality(finding) for finding in report.findings])
+
+
+def _json(value: object) -> str:
+    """The value as a line of JSON that no build server takes for a command: `##[` anywhere would be one."""
+    return re.sub(r"##(?=\w*\[)", r"#\\u0023", json.dumps(value))
 
 
 def as_json(report: ReviewReport, fail_on: Priority | None) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class ReviewedRepository:
     def commit(self, name: str) -> str:
         """The commit of that name, which may have any characters; "" if there is none."""
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        return self._line(*words) if name else ""
+        found = self._line(*words) if name else ""
+        return found if found.isalnum() else ""  # `^main` is all but a commit
 
     def merge_base(self, one: str, other: str) -> str:
         """The newest commit that both have in common; "" if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from keen_tui.domain.errors import ConfigError
@@ -12,6 +13,7 @@ from keen_tui.tools.review.repository import ReviewedRepository
 _USUAL: Final = ("origin/main", "origin/master", "main", "master")
 """Usual names of default branches, tried if the remote doesn't name its own."""
 
+_WHOLE_HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LONGEST: Final = 60
 
 
@@ -51,7 +53,7 @@ def _of_commit(name: str, repository: ReviewedRepository) -> ReviewScope:
 
 def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
     """The commits of this branch that another branch lacks."""
-    base = repository.commit(name) or repository.commit(f"origin/{name}")
+    base = _base(name, repository)
     if not base:
         raise ConfigError(f"There is no branch or commit {clean(name)!r} here.")
     head = repository.commit("HEAD")
@@ -68,11 +70,21 @@ def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
     return ReviewScope(kind="base", title=title, name=name, old=common, new=head)
 
 
+def _base(name: str, repository: ReviewedRepository) -> str:
+    """The commit of a branch, or of anything else with that name; "" if there is none. A branch comes first:
+    git prefers a tag, with which a change could name itself as what it is compared with."""
+    if name and not _WHOLE_HASH.fullmatch(name):
+        for place in ("refs/remotes/", "refs/heads/", "refs/remotes/origin/"):
+            if commit := repository.commit(f"{place}{name}"):
+                return commit
+    return repository.commit(name)
+
+
 def _usual(repository: ReviewedRepository) -> ReviewScope:
     """This branch compared with its upstream; if that has everything, with the default branch."""
     head = repository.commit("HEAD")
     known = (repository.upstream(), repository.default_branch(), *_USUAL)
-    names = [name for name in dict.fromkeys(known) if repository.commit(name)]
+    names = [name for name in dict.fromkeys(known) if _base(name, repository)]
     if not names:
         raise ConfigError(
             "Nothing is uncommitted, and there is no branch to compare with. Name one with --base, or a "
