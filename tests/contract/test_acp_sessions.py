@@ -241,9 +241,13 @@ async def test_a_session_that_nobody_knows(program: EditorProgram) -> None:
                 cwd=str(program.workspace), session_id="20200101-000000-aaaaaa", mcp_servers=[]
             )
         await running.agent.cancel(session_id="x")  # nothing happens
+        for ask in (running.agent.load_session, running.agent.resume_session, running.agent.fork_session):
+            with pytest.raises(RequestError, match="The id of the session is empty") as refused:
+                await ask(cwd=str(program.workspace), session_id="", mcp_servers=[])
+            assert refused.value.code == -32002
 
 
-@pytest.mark.parametrize("cwd", ["relative", "/no/such/folder", ""])
+@pytest.mark.parametrize("cwd", ["relative", "/no/such/folder", "", f"/{'x' * 5_000}"])
 async def test_a_wrong_folder(program: EditorProgram, cwd: str) -> None:
     async with program.start() as running:
         with pytest.raises(RequestError, match="cwd") as refused:
@@ -335,3 +339,24 @@ async def test_without_the_extra_a_sentence_says_how_to_get_it(program: EditorPr
     code, said = await _refusal(program, "-c", start)
     assert code == 2
     assert "install Keen with its extra acp" in said
+
+
+async def test_prompts_of_a_session_that_is_closed_are_answered(program: EditorProgram) -> None:
+    async with program.start([NoAnswer("stall")]) as running:
+        session = await running.new()
+        asked = [asyncio.create_task(running.say(session, text)) for text in ("one", "two")]
+        await running.until(lambda _: running.server.requests)
+        await running.agent.close_session(session_id=session.session_id)
+        assert [answer.stop_reason for answer in await asyncio.gather(*asked)] == ["cancelled", "cancelled"]
+
+
+async def test_prompts_that_are_overtaken_by_the_end_of_their_session_are_answered(
+    program: EditorProgram,
+) -> None:
+    async with program.start([Reply([Say("Ok.")])]) as running:
+        session = await running.new()
+        asked = [asyncio.create_task(running.say(session, text)) for text in ("one", "two")]
+        await asyncio.sleep(0)  # both are written
+        await running.agent.close_session(session_id=session.session_id)
+        answers = await asyncio.gather(*asked)
+        assert {answer.stop_reason for answer in answers} == {"cancelled"}

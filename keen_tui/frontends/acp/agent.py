@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -69,6 +69,8 @@ _METHOD: Final = AuthMethodAgent(
 )
 _PER_PAGE: Final = 50
 """Sessions in one answer of session/list."""
+_LONGEST_SHOWN: Final = 200
+"""Characters of a refused path that are quoted."""
 
 
 class KeenAgent:
@@ -156,7 +158,7 @@ class KeenAgent:
         self, cwd: str, session_id: str, mcp_servers: Sequence[ClientServer] | None = None, **_: Any
     ) -> LoadSessionResponse:
         """Open a saved session, and send everything that happened in it."""
-        session = self._sessions.get(session_id)
+        session = self._sessions.get(_named(session_id))
         if session is None or session.has_turns:
             await self._let_go(session_id)
             session = await self._begun(cwd, mcp_servers, opens=session_id, replays=True)
@@ -166,7 +168,7 @@ class KeenAgent:
         self, session_id: str, cwd: str, mcp_servers: Sequence[ClientServer] | None = None, **_: Any
     ) -> ResumeSessionResponse:
         """Open a saved session. Does nothing if it is already open."""
-        session = self._sessions.get(session_id)
+        session = self._sessions.get(_named(session_id))
         if session is None:
             session = await self._begun(cwd, mcp_servers, opens=session_id)
         return ResumeSessionResponse(
@@ -177,7 +179,7 @@ class KeenAgent:
         self, session_id: str, cwd: str, mcp_servers: Sequence[ClientServer] | None = None, **_: Any
     ) -> ForkSessionResponse:
         """Open a copy of a session."""
-        source = self._sessions.get(session_id)
+        source = self._sessions.get(_named(session_id))
         opens = session_id if source is None or source.has_turns else ""  # it isn't saved before a turn
         session = await self._begun(cwd, mcp_servers, opens=opens, copies=True)
         return ForkSessionResponse(
@@ -294,14 +296,22 @@ class KeenAgent:
         )
 
 
+def _named(session_id: str) -> str:
+    """The id. Raises RequestError: it is empty, and would mean a new session."""
+    if not session_id:
+        raise RequestError(_NOT_FOUND, "The id of the session is empty.")
+    return session_id
+
+
 def _folder(cwd: str) -> Path:
     """The folder of a request. Raises RequestError if it isn't an absolute path of a folder."""
     path = Path(cwd)
     if "\0" in cwd or not path.is_absolute():
         raise RequestError(_INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}.")
-    if not path.is_dir():
-        raise RequestError(_INVALID_PARAMS, f"cwd isn't a folder: {cwd}.")
-    return path
+    with suppress(OSError, ValueError):  # too long, for example
+        if path.is_dir():
+            return path
+    raise RequestError(_INVALID_PARAMS, f"cwd isn't a folder: {cwd[:_LONGEST_SHOWN]}.")
 
 
 def _info(session: SavedSession) -> SessionInfo:

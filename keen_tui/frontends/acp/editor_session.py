@@ -145,6 +145,7 @@ class EditorSession:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+        self._settled.set()  # prompts that came before the end are answered
 
     # What the editor asks for
 

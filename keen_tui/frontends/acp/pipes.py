@@ -15,6 +15,7 @@ LONGEST_MESSAGE: Final = 50_000_000
 _OPTIONAL: Final = "$/"
 """The prefix of notifications that may be ignored."""
 
+_OF_IDS: Final = (str, int, type(None))
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 
@@ -85,7 +86,10 @@ class PipeTransport:
         if not isinstance(method, str):
             await self._refuse(_INVALID_REQUEST, "The method must be a string.", message.get("id"))
             return None
-        return message
+        if "method" in message and type(message.get("id")) not in _OF_IDS:
+            await self._refuse(_INVALID_REQUEST, "The id must be a string or a whole number.")
+            return None
+        return message if "method" in message else _with_one_outcome(message)
 
     async def _refuse(self, code: int, sentence: str, id: Any = None) -> None:
         error = {"code": code, "message": sentence}
@@ -103,3 +107,13 @@ class PipeTransport:
                 return
             else:
                 return
+
+
+def _with_one_outcome(reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply as the SDK can read it: an error has the form of one, and no result beside it counts."""
+    error = reply.get("error")
+    if error is None:
+        return reply
+    if not isinstance(error, dict):
+        error = {"code": _INVALID_REQUEST, "message": f"an error that isn't an object: {error!r:.80}"}
+    return {name: value for name, value in reply.items() if name != "result"} | {"error": error}
