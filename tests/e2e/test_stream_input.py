@@ -242,6 +242,7 @@ BAD = {
     "no type": (b"{}\n", "The line has a mistake: Object missing required field type"),
     "another type": (b'{"type":"dance"}\n', "The line has a mistake: Invalid value 'dance'"),
     "no text": (b'{"type":"message"}\n', "The line has a mistake: Object missing required field text"),
+    "a field twice": (b'{"type":"message","text":"a","text":"b"}\n', "The line has the field text twice."),
     "an unknown field": (b'{"type":"stop","why":"x"}\n', "Object contains unknown field why"),
     "no UTF-8": (b'{"type":"message","text":"\xff"}\n', "The line isn't a JSON object in UTF-8"),
     "half a character": (b'{"type":"message","text":"\\ud800"}\n', "The line isn't a JSON object in UTF-8"),

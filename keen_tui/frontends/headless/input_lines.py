@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -89,7 +90,9 @@ class ReceivedLine(Struct, frozen=True):
         if not self.content.strip():
             return None
         try:
-            return _DECODER.decode(self.content)
+            line = _DECODER.decode(self.content)
+            json.loads(self.content, object_pairs_hook=_once_each)
+            return line
         except msgspec.ValidationError as error:
             raise InputRefused(f"The line has a mistake: {_plain(error)}.") from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -139,6 +142,13 @@ def _received(descriptor: int) -> Iterator[ReceivedLine]:
 
 def _line(number: int, pieces: list[bytes], size: int) -> ReceivedLine:
     return ReceivedLine(number, None if size > MOST_BYTES else b"".join(pieces))
+
+
+def _once_each(fields: list[tuple[str, object]]) -> None:
+    """Raises InputRefused if a field comes twice: nobody can say which of two answers is meant."""
+    names = [name for name, _ in fields]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputRefused(f"The line has the field {twice} twice.")
 
 
 def _plain(error: Exception) -> str:
