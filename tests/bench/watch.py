@@ -2,7 +2,8 @@
 
 WATCHES is one or more of these, with commas between them:
 
-- stalls: how long the event loop worked without looking at its timers, and every garbage collection
+- stalls: how long the event loop worked without looking at its timers from the first paint on, and every
+  garbage collection
 - steps: how long each step of each coroutine took
 - syncs: in which thread each fdatasync was called
 - paint: the modules that were loaded when the composer was first painted
@@ -52,11 +53,10 @@ class Watch:
             loop.set_task_factory(self._task)
         if "syncs" in self._watches:
             self._count_syncs()
-        if "paint" in self._watches:
+        if self._watches & {"paint", "stalls"}:
             loop.call_soon(self._see_first_paint, loop)
         if "stalls" in self._watches:
             gc.callbacks.append(self._collected)
-            loop.call_later(BEAT, self._beat, loop)
 
     def _begin(self) -> None:
         """Start counting."""
@@ -119,7 +119,8 @@ class Watch:
         self._steps[name] = [count + 1, whole + seconds, max(longest, seconds)]
 
     def _see_first_paint(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Once the driver exists, note the modules that are loaded when the composer is painted."""
+        """Once the driver exists, note the modules that are loaded when the composer is painted, and begin
+        to look for stalls."""
         module = sys.modules.get("keen_tui.frontends.tui.terminal.driver")
         if module is None or not hasattr(module, "KeenDriver"):
             loop.call_later(0.001, self._see_first_paint, loop)
@@ -127,12 +128,19 @@ class Watch:
         original = module.KeenDriver.write
 
         def write(driver: Any, data: str) -> None:
-            if PROMPT_SIGN in data:
-                self._modules = sorted(sys.modules)
-                module.KeenDriver.write = original
             original(driver, data)
+            if PROMPT_SIGN in data:
+                module.KeenDriver.write = original
+                self._painted(loop)
 
         module.KeenDriver.write = write
+
+    def _painted(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The composer is painted for the first time."""
+        self._modules = sorted(sys.modules)
+        if "stalls" in self._watches:
+            self._begin()
+            loop.call_soon(self._beat, loop)
 
 
 class _Timed(Coroutine[Any, Any, Any]):

@@ -17,6 +17,7 @@ from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.frontends.tui.startup.entrance import Entrance
 from tests.support.fake_session import FakeSession
+from tests.support.painted import driver_for
 from tests.support.waiting import LIMIT, until
 from tests.support.workspace import Driver
 
@@ -48,6 +49,16 @@ async def at_the_entrance(slow: Slow, *, columns: int = 120) -> AsyncIterator[Dr
             slow.go_on.set()
 
 
+class Pieces:
+    """All that is written to a terminal, piece by piece."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.written.append(text)
+
+
 async def live(driver: Driver, slow: Slow) -> None:
     slow.go_on.set()
     await driver.until(lambda: driver.app.live)
@@ -64,6 +75,21 @@ async def test_letters_show_at_once_and_stand_in_the_composer_later(tmp_path: Pa
         assert driver.written == "fix the cart"
         await driver.type(" now")
         await driver.until(lambda: driver.written == "fix the cart now")
+
+
+async def test_the_first_picture_of_the_workspace_holds_what_was_typed(tmp_path: Path) -> None:
+    slow, terminal = Slow(tmp_path), Pieces()
+    app = KeenApp(slow)
+    app.driver_class = driver_for(terminal)
+    async with app.run_test(headless=False, size=(120, 40)) as pilot:
+        driver = Driver(app, slow.session, pilot)
+        await driver.until_shown("keen")
+        await driver.type("well")
+        await driver.until_shown("well")
+        await live(driver, slow)
+        await driver.until(lambda: any("Activity" in piece for piece in terminal.written))
+    first = next(piece for piece in terminal.written if "Activity" in piece)
+    assert "well" in first
 
 
 async def test_a_long_text_is_broken_into_rows_as_in_the_composer(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from keen_tui.domain.choices import Notify
-from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent
+from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent, drained
 from keen_tui.frontends.tui.look.glyphs import choose_glyphs
 from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
 from keen_tui.frontends.tui.startup import gc_policy
@@ -279,15 +279,20 @@ class KeenApp(TerminalApp[str | None]):
             if self.settings.theme not in themes:
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
             self._workspace = self._made(setup)
+            await asyncio.sleep(0)  # a key comes first
             self._read_styles(self._workspace)
+            await asyncio.sleep(0)
             self._workspace.announcer = self._announcer_for(setup)
             self._workspace.parts.tips.tips = self._tips_for(setup)
         except Exception as error:
             self.failure = error
             self.exit()
             return
+        await self.mount_unseen(self._workspace)
+        self._workspace.hold_picture(True)
         await self.push_screen(self._workspace)
-        self.call_after_refresh(self._when_painted, setup, batches, problems)
+        await drained(self._workspace)  # it is laid out
+        self._begin(setup, batches, problems)
 
     def _prepared(self) -> tuple[FrontEndSetup, dict[str, KeenTheme], dict[str, list[str]]]:
         """Runs in a thread: work that needs no event loop, above all imports."""
@@ -368,17 +373,15 @@ class KeenApp(TerminalApp[str | None]):
             return self.app_focus
         return time.monotonic() - self._last_key < self.settings.notify_after
 
-    async def _when_painted(
+    def _begin(
         self, setup: FrontEndSetup, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
     ) -> None:
-        """The workspace is painted: events are drawn, and keys act on it."""
+        """The workspace is laid out: events are drawn, and keys act on it."""
         from keen_tui.frontends.tui.state.bridge import follow
 
         workspace = self.workspace
         bridge = follow(batches, workspace.state, workspace.show, self._clock)
         self.run_worker(bridge, name="bridge", exit_on_error=False)
-        if problems:
-            workspace.say(" ".join(problems))
         workspace.parts.drafts.bring_back()
         if setup.opening:
             workspace.parts.commands.attempt(workspace.parts.sessions.open(setup.opening))
@@ -387,11 +390,18 @@ class KeenApp(TerminalApp[str | None]):
         if setup.companion:
             companion = self._run_companion(setup.companion)
             self.run_worker(companion, name="companion", exit_on_error=False)
-        self.run_worker(self._come_alive(setup), name="come alive")
+        self.run_worker(self._come_alive(setup, problems), name="come alive")
 
-    async def _come_alive(self, setup: FrontEndSetup) -> None:
-        """Apply what was typed so far, before anything is asked; then load the rest."""
-        await self._typeahead.open()
+    async def _come_alive(self, setup: FrontEndSetup, problems: Sequence[str]) -> None:
+        """Apply what was typed so far, before anything is asked; then load the rest. The workspace is shown
+        with the text that the entrance showed."""
+
+        def show() -> None:
+            if problems:
+                self.workspace.say(" ".join(problems))
+            self.workspace.hold_picture(False)
+
+        await self._typeahead.open(show)
         if self.screen is self.workspace:
             self.workspace.parts.models.begin()
         self.live = True

@@ -31,10 +31,12 @@ from keen_tui.frontends.tui import terminal
 METHODS: Mapping[tuple[type, str], tuple[str, ...]] = {
     (App, "_close_messages_no_wait"): (),
     (App, "_fatal_error"): (),
+    (App, "_get_screen"): ("screen",),
     (App, "_refresh_truecolor_filter"): ("theme",),
     (Compositor, "_get_renders"): ("crop",),
     (Compositor, "_regions_to_spans"): ("regions",),
     (Compositor, "render_partial_update"): (),
+    (Compositor, "render_update"): ("full", "screen_stack", "simplify"),
     (LinuxDriver, "_sigcont_application"): ("_",),
     (LinuxDriver, "_sigtstp_application"): ("_",),
     (TextArea, "_delete_via_keyboard"): ("start", "end"),

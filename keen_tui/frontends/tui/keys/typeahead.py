@@ -11,6 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any, Final
 
 from textual import events, widgets
@@ -49,13 +50,17 @@ class Typeahead:
         """Whether everything that was typed has taken effect."""
         return not self._waiting and self._feeding is None
 
-    async def open(self) -> None:
-        """Deliver from now on. Returns when what was typed so far has taken effect, so the app's own message
-        loop must not wait for this."""
+    async def open(self, written: Callable[[], object] = lambda: None) -> None:
+        """Deliver from now on, and call `written` as soon as the text that was typed first is in its editor.
+        Returns when what was typed so far has taken effect, so the app's own message loop must not wait for
+        this."""
         self._is_open = True
-        all_so_far = asyncio.Event()
+        all_text, all_so_far = asyncio.Event(), asyncio.Event()
+        self._waiting.insert(sum(1 for _ in takewhile(_is_written, self._waiting)), all_text)
         self._waiting.append(all_so_far)
         self._feed([])
+        await all_text.wait()
+        written()
         await all_so_far.wait()
 
     async def take(self, typed: TypedEvent) -> None:
@@ -105,7 +110,7 @@ class Typeahead:
                 settled: list[MessagePump] = []
                 while settled != concerned:
                     for pump in concerned * _PASSES:
-                        await _drained(pump)
+                        await drained(pump)
                     settled, concerned = concerned, self._concerned()
 
 
@@ -113,7 +118,12 @@ def _is_letter(typed: TypedEvent | asyncio.Event) -> bool:
     return isinstance(typed, events.Key) and typed.is_printable
 
 
-async def _drained(pump: MessagePump) -> None:
+def _is_written(typed: TypedEvent | asyncio.Event) -> bool:
+    """Whether an editor alone takes it, where the entrance showed it too."""
+    return _is_letter(typed) or (isinstance(typed, events.Key) and typed.key == "backspace")
+
+
+async def drained(pump: MessagePump) -> None:
     """Wait until a message pump has handled all that is in its queue now."""
     done = asyncio.Event()
     if pump.call_later(done.set):

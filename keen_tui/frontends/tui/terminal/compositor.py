@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
+from rich.console import RenderableType
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.screen import Screen
@@ -23,9 +24,17 @@ class FrugalCompositor(Compositor):
     attribute of a screen that holds its compositor; tests compare what is painted with a screen painted anew.
     """
 
+    is_held = False
+    """While it is, nothing is painted: the terminal keeps the picture that it shows."""
+
     def __init__(self) -> None:
         super().__init__()
         self._changed: tuple[Region, ...] = ()
+
+    def render_update(
+        self, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
+    ) -> RenderableType | None:
+        return None if self.is_held else super().render_update(full, screen_stack, simplify)
 
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)
@@ -48,9 +57,10 @@ class FrugalCompositor(Compositor):
                 )
 
 
-def paint_frugally(screen: Screen[Any]) -> None:
+def paint_frugally(screen: Screen[Any]) -> FrugalCompositor:
     """Have a screen, which was just made, painted so."""
-    screen._compositor = FrugalCompositor()
+    screen._compositor = compositor = FrugalCompositor()
+    return compositor
 
 
 class _AcyclicStrip:

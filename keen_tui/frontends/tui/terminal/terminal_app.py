@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.app import App, ReturnType
+from textual.screen import Screen
 
 
 class TerminalApp(App[ReturnType]):
@@ -24,6 +27,11 @@ class TerminalApp(App[ReturnType]):
         self.set_reactive(App.theme, name)
         self._refresh_truecolor_filter(self.ansi_theme)  # what watching the theme would do
         self.stylesheet.set_variables(self.get_css_variables())
+
+    async def mount_unseen(self, screen: Screen[Any]) -> None:
+        """Mount a screen with all its widgets while the current one stays. Pushing it shows it."""
+        _, mounted = self._get_screen(screen)
+        await mounted
 
     def write_to_terminal(self, sequence: str) -> None:
         """Write an escape sequence, if there is a terminal."""

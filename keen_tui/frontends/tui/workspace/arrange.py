@@ -30,6 +30,7 @@ class Arrangement:
         self._beside_wanted = True
         self._overlay_wanted = False
         self._asked = False
+        self._size: Size | None = None
         self._known: Layout | None = None
         self._keeping: asyncio.Lock | None = None
 
@@ -40,6 +41,9 @@ class Arrangement:
 
     def resize(self, size: Size) -> None:
         """The terminal has this size now."""
+        if size == self._size:
+            return
+        self._size = size
         self._known = layout_of(size, self._columns_wanted)
         self._apply()
 

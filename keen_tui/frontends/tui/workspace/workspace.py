@@ -91,7 +91,7 @@ class WorkspaceScreen(Screen[None]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        paint_frugally(self)
+        self._picture = paint_frugally(self)
         self.session = session = setup.session
         self._controls = setup.controls
         self.files = setup.files
@@ -106,6 +106,7 @@ class WorkspaceScreen(Screen[None]):
             model=_model_of(session),
             replay="" if setup.controls else "playing",
         )
+        self._was_shown = False
         self._drawn_session = ""
         self._is_command = False
         self._make_panes(styles, glyphs, setup.project_name)
@@ -166,11 +167,22 @@ class WorkspaceScreen(Screen[None]):
         yield self.too_small
 
     def on_mount(self) -> None:
+        self.parts.arrangement.resize(self.app.size)
         self.prompt.choose = self.parts.completer.choose
         self.prompt.take_choice = lambda: self.parts.completer.take(sends=True)
         self.watch(self, "focused", self.show_status, init=False)
         self.show(self.state)
         background.listen(self._errand_done)
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        if not self._was_shown:  # all styles are new
+            event.refresh_styles = False
+        self._was_shown = True
+
+    def hold_picture(self, is_held: bool) -> None:
+        """Paint nothing while it is held; then all that has changed, at once."""
+        self._picture.is_held = is_held
+        self.refresh()
 
     def on_unmount(self) -> None:
         background.leave(self._errand_done)
