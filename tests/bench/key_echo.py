@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from tests.bench.figures import p95
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
+from tests.support.waiting import wait_until
 
 _KEYS = "ÄÖÜß"
 """Characters that appear nowhere else."""
 
 _BACKSPACE = "\x7f"
+
+_LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюяБГДЖЗИЙЛПУФЦЧШЩЪЫЬЭЮЯαβγδεζηθικλμνξοπρστυφχψω"
+"""Different letters of one column, which appear nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,33 @@ def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: floa
         program.type(_BACKSPACE)
         read_for(program, pause / 2)
         number += 1
+
+
+def blind_echoes(program: TerminalProgram, pause: float) -> list[Echo]:
+    """Press each of `_LETTERS` once, with a pause of so many seconds, whether the echo of the one before has
+    come or not."""
+    pressed: dict[str, tuple[float, float]] = {}
+    found: dict[str, Echo] = {}
+    next_at = time.perf_counter()
+
+    def take(seconds: float) -> None:
+        seen = max(len(program.output) - 1, 0)
+        if not program.read(max(seconds, 0)):
+            return
+        now, queued, new = time.perf_counter(), program.queued(), bytes(program.output[seen:])
+        for key in pressed.keys() - found.keys():
+            if key.encode() in new:
+                at, before = pressed[key]
+                found[key] = Echo((now - at) * 1000, (queued - before) * 1000)
+
+    for key in _LETTERS:
+        program.type(key)
+        pressed[key] = time.perf_counter(), program.queued()
+        next_at = max(next_at + pause, time.perf_counter())
+        while (left := next_at - time.perf_counter()) > 0:
+            take(left)
+    wait_until(lambda: len(found) == len(pressed), moment=lambda: take(0.05))
+    return [*found.values()]
 
 
 def echo_rows(what: str, seen: Sequence[Echo], budget: float | None) -> Iterator[Row]:

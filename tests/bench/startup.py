@@ -13,7 +13,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
 from tests.bench.bare_app import ECHO, READY
-from tests.bench.key_echo import Echo, echo_rows, echoes, read_for
+from tests.bench.key_echo import Echo, blind_echoes, echo_rows, echoes, read_for
 from tests.bench.programs import BARE, PROMPT_SIGN, in_terminal, keen, place, watched
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
@@ -43,6 +43,7 @@ def rows() -> Iterator[Row]:
     yield from _first_paints()
     yield from _modules()
     yield from _keys_while_importing()
+    yield from _keys_from_the_first_paint_on()
     yield from _first_requests()
 
 
@@ -106,20 +107,37 @@ def _modules() -> Iterator[Row]:
 
 
 def _keys_while_importing() -> Iterator[Row]:
-    """Presses keys from the first paint on; counts those during which other threads worked."""
+    """Presses keys, each behind the echo of the one before; counts those during which other threads
+    worked."""
     meanwhile: list[Echo] = []
-    afterwards: list[Echo] = []
     for _ in range(KEY_ROUNDS):
         with place() as new, in_terminal(keen(), new) as program:
             program.wait_for(PROMPT_SIGN)
             others, begin = _beside_loop(program), time.perf_counter()
             for each in echoes(program, lambda number: number < _ENOUGH_KEYS, pause=0.02):
                 now, end = _beside_loop(program), time.perf_counter()
-                is_importing = now - others > 0.2 * (end - begin)
-                (meanwhile if is_importing else afterwards).append(each)
+                if now - others > 0.2 * (end - begin):
+                    meanwhile.append(each)
                 others, begin = now, end
     yield from echo_rows("while the SDK is imported", meanwhile, 16)
-    yield from echo_rows("after that", afterwards, None)
+
+
+def _keys_from_the_first_paint_on() -> Iterator[Row]:
+    """Presses keys all the time until everything is loaded, whether they are echoed or not: the longest wait
+    is that of a key pressed at the worst moment. A key that waits for the echo of the one before is rarely
+    pressed then."""
+    longest: list[Echo] = []
+    for _ in range(KEY_ROUNDS):
+        with place() as new, in_terminal(keen(), new) as program:
+            program.wait_for(PROMPT_SIGN)
+            longest.append(max(blind_echoes(program, pause=0.02), key=lambda each: each.own))
+    what = "keys pressed at any moment from the first paint on: longest echo"
+    yield Row(what=what, value=statistics.median(each.own for each in longest), unit="ms", budget=33)
+    yield Row(
+        what=f"{what}, with waiting for a processor",
+        value=statistics.median(each.whole for each in longest),
+        unit="ms",
+    )
 
 
 def _beside_loop(program: TerminalProgram) -> float:

@@ -64,6 +64,7 @@ class _StillApp(App[None]):
 
     async def on_mount(self) -> None:
         await self.push_screen(self.workspace)
+        await self.workspace.mount_panes()
 
 
 @dataclass

@@ -279,20 +279,30 @@ class KeenApp(TerminalApp[str | None]):
             if self.settings.theme not in themes:
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
             self._workspace = self._made(setup)
-            await asyncio.sleep(0)  # a key comes first
+            await self._answer_keys()
             self._read_styles(self._workspace)
-            await asyncio.sleep(0)
+            await self._answer_keys()
             self._workspace.announcer = self._announcer_for(setup)
             self._workspace.parts.tips.tips = self._tips_for(setup)
+            await self._answer_keys()
+            await self.mount_unseen(self._workspace)
+            await self._workspace.mount_panes(self._answer_keys)
         except Exception as error:
             self.failure = error
             self.exit()
             return
-        await self.mount_unseen(self._workspace)
         self._workspace.hold_picture(True)
         await self.push_screen(self._workspace)
         await drained(self._workspace)  # it is laid out
         self._begin(setup, batches, problems)
+
+    async def _answer_keys(self) -> None:
+        """Let the entrance show what was typed so far."""
+        await drained(self)
+        await drained(self._entrance)
+        painted = asyncio.Event()
+        if self._entrance.call_after_refresh(painted.set):
+            await painted.wait()
 
     def _prepared(self) -> tuple[FrontEndSetup, dict[str, KeenTheme], dict[str, list[str]]]:
         """Runs in a thread: work that needs no event loop, above all imports."""
