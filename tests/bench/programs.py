@@ -26,6 +26,9 @@ NOWHERE = "http://127.0.0.1:9/v1"
 PROMPT_SIGN = "›"
 """The sign before the composer; it appears nowhere else until the composer is painted."""
 
+IN_WORKSPACE = "Activity"
+"""A word of the workspace; the entrance doesn't show it."""
+
 BARE = (sys.executable, str(HERE / "bare_app.py"))
 
 

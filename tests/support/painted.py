@@ -22,6 +22,7 @@ from keen_tui.frontends.tui import app as keen_app
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.startup.mounting import mount_panes
 from keen_tui.frontends.tui.state.reducer import apply
 from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
@@ -64,7 +65,7 @@ class _StillApp(App[None]):
 
     async def on_mount(self) -> None:
         await self.push_screen(self.workspace)
-        await self.workspace.mount_panes()
+        await mount_panes(self.workspace)
 
 
 @dataclass

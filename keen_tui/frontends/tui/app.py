@@ -7,8 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +23,6 @@ from keen_tui.domain.choices import Notify
 from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent, drained
 from keen_tui.frontends.tui.look.glyphs import choose_glyphs
 from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
-from keen_tui.frontends.tui.startup import gc_policy
 from keen_tui.frontends.tui.startup.entrance import Entrance
 from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
 from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
@@ -33,13 +31,12 @@ from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
     from keen_tui.domain.events import Event
-    from keen_tui.frontends.shared.port import FrontEndSetup, Guided
+    from keen_tui.frontends.shared.port import FrontEndSetup
+    from keen_tui.frontends.tui.startup.rest_of_start import RestOfStart
+    from keen_tui.frontends.tui.state.state import UiState
     from keen_tui.frontends.tui.state.tips import Tips
     from keen_tui.frontends.tui.terminal.announcer import Announcer
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
-
-_LEAD_OF_A_REQUEST = 0.2
-"""Seconds for sending a message that waited for the SDK, before anything else is loaded."""
 
 
 class UiSettings(Struct, frozen=True, kw_only=True):
@@ -266,6 +263,8 @@ class KeenApp(TerminalApp[str | None]):
     async def _furnish(self) -> None:
         try:
             setup, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
+            from keen_tui.frontends.tui.startup.mounting import mount_panes
+
             problems = [_shortly(sentences) for sentences in self.broken_themes.values()]
             self.setup = setup
             self._take_keys()
@@ -286,7 +285,7 @@ class KeenApp(TerminalApp[str | None]):
             self._workspace.parts.tips.tips = self._tips_for(setup)
             await self._answer_keys()
             await self.mount_unseen(self._workspace)
-            await self._workspace.mount_panes(self._answer_keys)
+            await mount_panes(self._workspace, self._answer_keys)
         except Exception as error:
             self.failure = error
             self.exit()
@@ -306,6 +305,8 @@ class KeenApp(TerminalApp[str | None]):
 
     def _prepared(self) -> tuple[FrontEndSetup, dict[str, KeenTheme], dict[str, list[str]]]:
         """Runs in a thread: work that needs no event loop, above all imports."""
+        import keen_tui.frontends.tui.startup.mounting
+        import keen_tui.frontends.tui.startup.rest_of_start
         import keen_tui.frontends.tui.state.bridge
         import keen_tui.frontends.tui.workspace.workspace  # noqa: F401
         from keen_tui.frontends.tui.keys.keymap import use
@@ -387,10 +388,17 @@ class KeenApp(TerminalApp[str | None]):
         self, setup: FrontEndSetup, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
     ) -> None:
         """The workspace is laid out: events are drawn, and keys act on it."""
+        from keen_tui.frontends.tui.startup.rest_of_start import RestOfStart
         from keen_tui.frontends.tui.state.bridge import follow
 
         workspace = self.workspace
-        bridge = follow(batches, workspace.state, workspace.show, self._clock)
+        rest = RestOfStart(setup)
+
+        def show(state: UiState) -> None:
+            workspace.show(state)
+            rest.note_shown(workspace, state)
+
+        bridge = follow(batches, workspace.state, show, self._clock)
         self.run_worker(bridge, name="bridge", exit_on_error=False)
         workspace.parts.drafts.bring_back()
         if setup.opening:
@@ -398,11 +406,10 @@ class KeenApp(TerminalApp[str | None]):
         if setup.runs:
             self.run_worker(setup.runs.follow(), name="runs", exit_on_error=False)
         if setup.companion:
-            companion = self._run_companion(setup.companion)
-            self.run_worker(companion, name="companion", exit_on_error=False)
-        self.run_worker(self._come_alive(setup, problems), name="come alive")
+            self.run_worker(setup.companion(self), name="companion", exit_on_error=False)
+        self.run_worker(self._come_alive(rest, problems), name="come alive")
 
-    async def _come_alive(self, setup: FrontEndSetup, problems: Sequence[str]) -> None:
+    async def _come_alive(self, rest: RestOfStart, problems: Sequence[str]) -> None:
         """Apply what was typed so far, before anything is asked; then load the rest. The workspace is shown
         with the text that the entrance showed."""
 
@@ -415,21 +422,7 @@ class KeenApp(TerminalApp[str | None]):
         if self.screen is self.workspace:
             self.workspace.parts.models.begin()
         self.live = True
-        loop = asyncio.get_running_loop()
-        if setup.controls:
-            setup.controls.warm_up(lambda: self._warmed_up(loop))
-        else:
-            await asyncio.to_thread(self._warmed_up, loop)
-
-    def _warmed_up(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Runs in a thread when the session is ready for a request: loads what its reply needs."""
-        time.sleep(_LEAD_OF_A_REQUEST)
-        _load_markdown()
-        with suppress(RuntimeError):  # the loop is closed: the user has left
-            loop.call_soon_threadsafe(gc_policy.tame)
-
-    async def _run_companion(self, companion: Callable[[Guided], Awaitable[None]]) -> None:
-        await companion(self)
+        await rest.load()
 
     def apply_setting(self, name: str, value: Any) -> None:
         """Apply a setting of the screen, by its name in the file, now."""
@@ -462,13 +455,6 @@ class KeenApp(TerminalApp[str | None]):
                 for part in screen.walk_children():
                     if isinstance(part, Themed):
                         part.set_look(styles, self._glyphs)
-
-
-def _load_markdown() -> None:
-    """Load parser and highlighter, so that the first reply need not wait for them (40 ms)."""
-    from keen_tui.frontends.tui.transcript.markdown.stream import warm_up
-
-    warm_up()
 
 
 def _shortly(sentences: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -147,36 +147,17 @@ class WorkspaceScreen(Screen[None]):
         self.too_small = TooSmall(styles, glyphs, id="too-small")
         self.conversation: Widget = Vertical(id="conversation")
         self.stage: Widget = Container(id="stage")
-        self._main = Horizontal(id="main")
+        self.main = Horizontal(id="main")
 
     def compose(self) -> ComposeResult:
-        """The frame; `mount_panes` fills it."""
+        """The frame; `startup/mounting` fills it."""
         yield self.header
-        yield self._main
+        yield self.main
         yield self.status
         yield self.too_small
 
-    async def mount_panes(self, answer_keys: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Mount the panes one after another, which takes longer than a key should wait, and draw the state in
-        them. `answer_keys` is awaited behind each."""
-        below = (
-            self.notice, self.strip, self.guide, self.disk_offer, self.completions, self.composer,
-            self.question_pane,
-        )  # fmt: skip
-        for parent, pane in (
-            (self._main, self.conversation),
-            (self.conversation, self.stage),
-            (self.stage, self.welcome),
-            (self.stage, self.transcript),
-            *((self.conversation, each) for each in below),
-            (self._main, self.sidebar),
-        ):
-            await parent.mount(pane)
-            if answer_keys:
-                await answer_keys()
-        self._begin_to_show()
-
-    def _begin_to_show(self) -> None:
+    def begin_to_show(self) -> None:
+        """All panes are mounted."""
         self.parts.arrangement.resize(self.app.size)
         self.prompt.choose = self.parts.completer.choose
         self.prompt.take_choice = lambda: self.parts.completer.take(sends=True)

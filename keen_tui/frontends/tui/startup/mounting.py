@@ -1,0 +1,35 @@
+"""The panes of the workspace, mounted one after another: all of them take longer than a key should wait."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+
+
+async def mount_panes(
+    workspace: WorkspaceScreen, answer_keys: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Fill the mounted frame of the workspace, and draw its state. `answer_keys` is awaited behind each
+    pane."""
+    main, conversation, stage = workspace.main, workspace.conversation, workspace.stage
+    for parent, pane in (
+        (main, conversation),
+        (conversation, stage),
+        (stage, workspace.welcome),
+        (stage, workspace.transcript),
+        (conversation, workspace.notice),
+        (conversation, workspace.strip),
+        (conversation, workspace.guide),
+        (conversation, workspace.disk_offer),
+        (conversation, workspace.completions),
+        (conversation, workspace.composer),
+        (conversation, workspace.question_pane),
+        (main, workspace.sidebar),
+    ):
+        await parent.mount(pane)
+        if answer_keys:
+            await answer_keys()
+    workspace.begin_to_show()
