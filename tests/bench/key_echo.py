@@ -16,7 +16,7 @@ _KEYS = "ÄÖÜß"
 
 _BACKSPACE = "\x7f"
 
-_LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюяБГДЖЗИЙЛПУФЦЧШЩЪЫЬЭЮЯαβγδεζηθικλμνξοπρστυφχψω"
+_LETTERS = [chr(code) for code in (*range(0x100, 0x130), *range(0x3B1, 0x3CA), *range(0x400, 0x460))]
 """Different letters of one column, which appear nowhere else."""
 
 
@@ -54,9 +54,9 @@ def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: floa
         number += 1
 
 
-def blind_echoes(program: TerminalProgram, pause: float) -> list[Echo]:
-    """Press each of `_LETTERS` once, with a pause of so many seconds, whether the echo of the one before has
-    come or not."""
+def blind_echoes(program: TerminalProgram, goes_on: Callable[[], bool], pause: float) -> list[Echo]:
+    """Press one of `_LETTERS` after another, with a pause of so many seconds, whether the echo of the one
+    before has come or not, as long as `goes_on` says so."""
     pressed: dict[str, tuple[float, float]] = {}
     found: dict[str, Echo] = {}
     next_at = time.perf_counter()
@@ -72,6 +72,8 @@ def blind_echoes(program: TerminalProgram, pause: float) -> list[Echo]:
                 found[key] = Echo((now - at) * 1000, (queued - before) * 1000)
 
     for key in _LETTERS:
+        if not goes_on():
+            break
         program.type(key)
         pressed[key] = time.perf_counter(), program.queued()
         next_at = max(next_at + pause, time.perf_counter())
