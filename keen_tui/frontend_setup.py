@@ -17,6 +17,7 @@ from keen_tui.agent.services.task_service import TaskService
 from keen_tui.agent.turn.reply import PERSON
 from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.errors import KeenError, ModelMissing, StorageFailed
+from keen_tui.domain.events import Event, ReviewUsed, Usage
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.slash import BUILT_IN
 from keen_tui.providers.not_configured import NotConfigured
@@ -200,9 +201,14 @@ def _review_service(
 
         return read_diff(session.workspace, wish, rules=build_rules(settings, environ), environ=environ)
 
+    def count(event: Event) -> None:
+        if isinstance(event, Usage):
+            used = ReviewUsed(step=event.step, tokens=event.tokens, cost=event.cost, model=event.model)
+            session.bus.publish(used)
+
     def build(diff: ReviewDiff) -> Review:
         provider = session.state.open.setup.provider.sibling(searches=False)
-        return build_review(settings, provider, session.state.info, store, environ, diff)
+        return build_review(settings, provider, session.state.info, store, environ, diff, count)
 
     return ReviewService(read, build)
 

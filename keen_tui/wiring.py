@@ -34,6 +34,7 @@ from keen_tui.settings.added.additions import NO_ADDITIONS, Additions
 from keen_tui.settings.added.agents import AgentDefinition
 from keen_tui.settings.added.hooks import FILE as HOOKS
 from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER, read_own_hooks
+from keen_tui.settings.config import is_declined
 from keen_tui.settings.credentials import Keys
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.prompts import PromptStore
@@ -336,6 +337,7 @@ def build_saved_session(
         store,
         backup,
         keeps_pending=settings.pending_durable,
+        memory_only=lambda: is_declined("pending_durable", environ),
         titles=settings.titles if audience.is_person else "off",
         indexes=audience.is_person,
         neighbours=Neighbours(session, Presence(environ, workspace), store.checkpoints_of),

@@ -567,6 +567,21 @@ class PendingKept(Passing, frozen=True, kw_only=True):
     durable: bool
 
 
+class ReviewUsed(Passing, frozen=True, kw_only=True):
+    """A step of a review beside the session used tokens, as in `Usage`. The session of the review stores
+    them; here they count while the session is open."""
+
+    step: int
+    tokens: TokenUsage
+    cost: float | None = None
+    model: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """The same as usage outside turns."""
+        return Usage(turn=0, step=self.step, tokens=self.tokens, cost=self.cost, model=self.model)
+
+
 class PolicyChanged(Passing, frozen=True, kw_only=True):
     """The memory policy from the next turn on."""
 
@@ -632,6 +647,7 @@ SessionEvent = (
     | ModelChanged
     | PolicyChanged
     | PendingKept
+    | ReviewUsed
     | ContextMeasured
     | BackgroundChanged
     | SessionOpened

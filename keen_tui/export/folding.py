@@ -36,6 +36,7 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    ReviewUsed,
     RunAsked,
     RunBegun,
     RunContinued,
@@ -159,6 +160,8 @@ class _Folding:
                 pass
             case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured() | PendingKept():
                 pass
+            case ReviewUsed():
+                pass  # the review is a session of its own
             case SessionOpened() | SessionRestored() | BackgroundChanged() | AgentEvent() | AgentWorked():
                 pass
             case _:

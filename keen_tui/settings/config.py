@@ -74,6 +74,16 @@ def read_settings(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} isn't valid TOML: {error}.") from error
 
 
+def is_declined(name: str, environ: Mapping[str, str]) -> bool:
+    """Whether the user's settings file says no to the setting of that name. If the file can't be read, so it
+    is. Blocks."""
+    file = settings_file(environ)
+    try:
+        return flat(read_settings(file), str(file)).get(name) is False
+    except ConfigError:
+        return True
+
+
 _IN_TABLES: Final[Mapping[str, str]] = {about.name: name for name, about in ABOUT.items() if about.name}
 """Settings that stand in a table of the settings file, by their names there."""
 

@@ -117,7 +117,12 @@ _WRITTEN: Mapping[str, str] = {
 }
 """Flags that no command takes, as they are written."""
 
-_TAKEN_TOO = frozenset((("serve", "demo"), ("serve", "pace"), ("review", "output")))
+_TAKEN_TOO = frozenset(
+    (
+        *(("serve", flag) for flag in ("demo", "pace", "resume", "go_on", "fork", "worktree")),
+        ("review", "output"),
+    )
+)
 """Commands and flags among those that they take all the same."""
 
 _APART = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from acp.exceptions import RequestError
 
-from keen_tui.demo.script import Call, NoAnswer, Reply, Say
+from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say
 from tests.support.acp import EditorProgram
 from tests.support.waiting import LIMIT
 
@@ -183,6 +183,19 @@ async def test_commands_answer_in_the_session(program: EditorProgram, command: s
             assert command == "/skills" and "skill" in str(refused)
 
 
+async def test_the_memory_of_each_turn_is_told(program: EditorProgram) -> None:
+    write = Call("write_file", {"path": "new.txt", "content": "hello\n"})
+    async with program.start([Reply([write]), Reply([Say("Made.")])], "--mode", "auto-edit") as running:
+        session = await running.new()
+        await running.say(session, "make it")
+        running.editor.answers = ["stay"]
+        await running.say(session, "/memory")
+        ((call, _),) = running.editor.asked
+        texts = [each["content"]["text"] for each in running.editor.calls[call.tool_call_id]["content"]]
+        assert "In use: summary." in texts[0]
+        assert "Turn 1: changed new.txt." in "\n".join(texts)
+
+
 async def test_undo_restores_the_files(program: EditorProgram) -> None:
     write = Call("write_file", {"path": "new.txt", "content": "hello\n"})
     async with program.start([Reply([write]), Reply([Say("Made.")])], "--mode", "auto-edit") as running:
@@ -284,9 +297,10 @@ async def test_lines_that_are_no_messages_end_nothing(program: EditorProgram) ->
         assert refused.value.code == -32601
 
 
-async def test_an_editor_that_vanishes_leaves_a_saved_session(program: EditorProgram) -> None:
+async def test_an_editor_that_vanishes_leaves_a_turn_that_can_be_continued(program: EditorProgram) -> None:
     write = Call("write_file", {"path": "new.txt", "content": "hello\n"})
-    async with program.start([Reply([write]), NoAnswer("stall")], "--mode", "auto-edit") as running:
+    script: list[Answer] = [Reply([write]), NoAnswer("stall"), Reply([Say("On it goes.")])]
+    async with program.start(script, "--mode", "auto-edit") as running:
         session = await running.new()
         asked = asyncio.create_task(running.say(session, "make it"))
         await running.until(lambda _: len(running.server.requests) == 2)
@@ -295,9 +309,15 @@ async def test_an_editor_that_vanishes_leaves_a_saved_session(program: EditorPro
         async with asyncio.timeout(LIMIT):
             assert await running.process.wait() == 0
         asked.cancel()
-    (file,) = program.home.rglob(f"{session.session_id}.jsonl")
-    types = [json.loads(line)["type"] for line in file.read_text().splitlines()]
-    assert types[-1] == "turn_incomplete"
+        (file,) = program.home.rglob(f"{session.session_id}.jsonl")
+        types = [json.loads(line)["type"] for line in file.read_text().splitlines()]
+        assert types[-1] == "turn_incomplete"
+        model = ("--base-url", running.server.base_url, "--model", "scripted", "--mode", "auto-edit")
+        async with program.connected(model, None, running.server) as again:
+            await again.agent.resume_session(cwd=str(program.workspace), session_id=session.session_id)
+            await again.say(session.session_id, "/retry")
+            assert "On it goes." in again.editor.said
+    assert len(running.server.requests) == 3, "the finished call isn't asked for again"
 
 
 async def test_what_is_printed_never_reaches_the_protocol(program: EditorProgram) -> None:

@@ -323,3 +323,37 @@ async def test_a_wrong_image_is_refused_with_a_sentence(program: EditorProgram) 
             await running.agent.prompt(
                 session_id=session.session_id, prompt=[image_block("not base64!", "image/png")]
             )
+
+
+async def test_a_call_lists_what_its_sub_agent_does(program: EditorProgram) -> None:
+    (program.workspace / "a.txt").write_text("one\n")
+    task = {"agent": "explore", "prompt": "count the files"}
+    steps = [Call("read_file", {"path": "a.txt"}), Call("read_file", {"path": "b`.txt"})]
+    script = [
+        Reply([Call("task", task, id="t1")]),
+        Reply(steps[:1]),
+        Reply(steps[1:]),
+        Reply([Say("There is one.")]),
+        Reply([Say("Done.")]),
+    ]
+    async with program.start(script) as running:
+        await running.say(await running.new(), "ask it")
+        updates = [each for each in running.editor.of("tool_call_update") if each.tool_call_id == "t1"]
+        texts = [each.content[0].content.text for each in updates if each.content]
+        assert texts[0] == "Sub-agent explore, 1 call:\n\n- `Read a.txt` …"
+        listed = "Sub-agent explore, 2 calls:\n\n- `Read a.txt`\n- ``Read b`.txt``: failed"
+        assert texts[-2:] == [listed, listed]
+        _, report = running.editor.calls["t1"]["content"]
+        assert report["content"]["text"] == "There is one."
+
+
+async def test_a_turn_that_is_stopped_in_a_call_loses_no_words(program: EditorProgram) -> None:
+    wait = Call("bash", {"command": "touch begun; sleep 600"})
+    async with program.start([Reply([Say("I wait."), wait])], "--mode", "auto") as running:
+        session = await running.new()
+        asked = asyncio.create_task(running.say(session, "wait"))
+        await running.until(lambda _: (program.workspace / "begun").exists())
+        await running.agent.cancel(session_id=session.session_id)
+        await asked
+        assert "Turn 1 incomplete" in running.editor.said
+        assert "not carried over" not in running.editor.said

@@ -14,7 +14,7 @@ import pytest
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Think
 from keen_tui.domain.choices import Api
-from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.errors import PROGRAM_ENDED, SessionRefused
 from keen_tui.domain.events import (
     PendingKept,
     ToolFinished,
@@ -148,8 +148,44 @@ async def test_with_the_setting_off_there_never_is_a_file(tmp_path: Path, api: A
 async def test_a_file_from_when_the_setting_was_on_is_taken_away_unused(tmp_path: Path, api: Api) -> None:
     async with place(tmp_path, api, [work("a.py"), CUT, DONE]) as here:
         name, _ = await incomplete_and_left(here)
-        await assert_abandoned(here, name, durable=False)
+        await assert_abandoned(here, name, durable=False, memory_only=True)
         assert pending_files(here) == []
+
+
+@each_api
+async def test_a_program_that_is_ended_from_outside_keeps_the_running_turn(tmp_path: Path, api: Api) -> None:
+    async with place(tmp_path, api, [WORK, NoAnswer("stall"), DONE]) as here:
+        async with here.program(durable=False) as bench:
+            bench.session.submit("u1")
+            await requested(bench, 2)
+            assert pending_files(here) == []
+            bench.history.keep_unasked()
+            name = bench.history.session_id
+        assert len(pending_files(here)) == 1
+        async with here.program(name, durable=False) as bench:
+            assert bench.session.pending and bench.session.pending.calls == 1
+            (end,) = bench.log.of(TurnIncomplete)
+            assert end.detail == PROGRAM_ENDED
+            assert bench.history.keeps_pending, "the next end of the program loses it as little"
+            assert isinstance(await bench.retry(), TurnDone)
+            assert runs(here.workspace) == "ran\n", "no call ran twice"
+            await gone(bench.pending_file)
+
+
+async def test_whoever_wants_turns_in_memory_only_gets_no_file_at_such_an_end(tmp_path: Path) -> None:
+    async with place(tmp_path, "openai-chat", [WORK, NoAnswer("stall")]) as here:
+        async with here.program(durable=False, memory_only=True) as bench:
+            bench.session.submit("u1")
+            await requested(bench, 2)
+            bench.history.keep_unasked()
+        assert pending_files(here) == []
+
+
+async def test_without_a_turn_such_an_end_changes_nothing(tmp_path: Path) -> None:
+    async with place(tmp_path, "openai-chat", [DONE]) as here, here.program(durable=False) as bench:
+        assert isinstance(await bench.ask("u1"), TurnDone)
+        bench.history.keep_unasked()
+        assert not bench.history.keeps_pending
 
 
 async def test_work_that_goes_over_to_another_model_is_kept_as_its_own(tmp_path: Path) -> None:
@@ -220,9 +256,11 @@ async def incomplete_and_left(here: Place) -> tuple[str, Path]:
         return bench.history.session_id, bench.pending_file
 
 
-async def assert_abandoned(here: Place, name: str, *, durable: bool = True) -> None:
+async def assert_abandoned(
+    here: Place, name: str, *, durable: bool = True, memory_only: bool = False
+) -> None:
     """Opened, the session says that the turn is abandoned, and nothing is pending."""
-    async with here.program(name, durable=durable) as bench:
+    async with here.program(name, durable=durable, memory_only=memory_only) as bench:
         assert bench.session.pending is None
         assert bench.session.conversation[-1].text == "(turn abandoned)"
         assert bench.session.conversation[-1].memory == memory("a.py")

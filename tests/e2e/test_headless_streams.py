@@ -287,6 +287,28 @@ async def test_a_lost_connection_ends_the_turn_as_a_termination_does(
     assert not called_with(asleep)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+async def test_the_turn_that_a_signal_stops_is_continued_by_the_next_program_but_not_after_ctrl_c(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    calls = [Call("bash", {"command": "echo ran >> ran.txt"}), Call("bash", {"command": "sleep 600"})]
+    async with shell_with(tmp_path, Reply(calls), Reply([Say("Done.")])) as shell:
+        process = await shell.program.start(*shell.work.split(), "-p", "hi")
+        await until((shell.program.workspace / "ran.txt").exists)
+        process.send_signal(number)
+        async with asyncio.timeout(4 * LIMIT):
+            _, err = await process.communicate()
+        is_kept = number != signal.SIGINT
+        assert (b"opens the session: continue with /retry" in err) is is_kept
+        assert (b"lost with this process" in err) is not is_kept
+        process = await shell.program.start(*shell.work.split(), "--continue", "-p", "and on")
+        async with asyncio.timeout(4 * LIMIT):
+            out, err = await process.communicate()
+        assert out == b"Done.\n"
+        assert (b"this one continues after its" in err) is is_kept
+        assert (shell.program.workspace / "ran.txt").read_text() == "ran\n"
+
+
 async def test_what_the_parent_has_it_ignore_stays_ignored(tmp_path: Path) -> None:
     command = "echo yes > begun; while ! [ -s go ]; do sleep 0.05; done"
     script = (Reply([Call("bash", {"command": command})]), Reply([Say("Done.")]))

@@ -31,13 +31,15 @@ def program(
     settings: str = "retry_attempts = 1",
     controls: bool = False,
     command: Sequence[str] = (),
+    port: int = 0,
 ) -> Iterator[tuple[TerminalProgram, ModelServer]]:
-    """The workspace in `folder`/work, in the terminal; or a `command` that prints and ends."""
+    """The workspace in `folder`/work, in the terminal; or a `command` that prints and ends.
+    `port` is that of the model's server, 0 for any free one."""
     work, home = folder / "work", folder / "home"
     work.mkdir(exist_ok=True)
     home.mkdir(exist_ok=True)
     (home / "settings.toml").write_text(settings)
-    server = ModelServer(script)
+    server = ModelServer(script, port=port)
     with serving(server):
         model = () if command else ("--base-url", server.base_url, "--model", "scripted")
         argv = (sys.executable, "-P", "-m", "keen_tui", *command, *model)

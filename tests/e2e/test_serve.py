@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import os
 import re
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import aiohttp
+import pyte
 import pytest
 
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Reply, Say
+from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.subcommands.serve import server as serve_server
 from keen_tui.subcommands.serve.access import COOKIE
 from keen_tui.subcommands.serve.site import ServeOptions
 from keen_tui.system.presence import present_in
+from tests.support.git_repository import repository
 from tests.support.program import Program
 from tests.support.waiting import LIMIT, until
 
@@ -99,6 +103,9 @@ def gone(pid: int) -> bool:
     return False
 
 
+_PICTURES: WeakKeyDictionary[aiohttp.ClientWebSocketResponse, pyte.Screen] = WeakKeyDictionary()
+
+
 async def answer_to(origin: str, sent: str) -> bytes:
     """What the server answers to that until it closes the connection."""
     host, _, port = origin.removeprefix("http://").rpartition(":")
@@ -111,13 +118,17 @@ async def answer_to(origin: str, sent: str) -> bytes:
 
 
 async def drawn(socket: aiohttp.ClientWebSocketResponse, words: str) -> None:
-    """Wait until the program has written that."""
-    written = b""
-    async with asyncio.timeout(LIMIT):
-        while words.encode() not in written:
-            message = await socket.receive()
-            assert message.type == aiohttp.WSMsgType.BINARY, message
-            written += message.data
+    """Wait until the picture of the page shows that."""
+    screen = _PICTURES.setdefault(socket, pyte.Screen(100, 30))
+    stream = pyte.ByteStream(screen)
+    try:
+        async with asyncio.timeout(LIMIT):
+            while words not in "\n".join(screen.display):
+                message = await socket.receive()
+                assert message.type == aiohttp.WSMsgType.BINARY, message
+                stream.feed(message.data)
+    except TimeoutError as error:
+        raise TimeoutError(f"waited in vain for {words!r} in\n" + "\n".join(screen.display)) from error
 
 
 async def test_only_the_token_opens_the_door(program: Program, client: aiohttp.ClientSession) -> None:
@@ -249,6 +260,59 @@ async def test_a_page_that_nobody_uses_ends(program: Program, client: aiohttp.Cl
             assert message.type == aiohttp.WSMsgType.CLOSE
             assert str(message.extra).startswith("Nothing was typed for a long time")
         await until(lambda: not served.clients())
+
+
+async def test_a_running_turn_is_continued_when_the_browser_comes_back(
+    program: Program, client: aiohttp.ClientSession
+) -> None:
+    calls = [Call("bash", {"command": "echo ran >> ran.txt"}), Call("bash", {"command": "sleep 600"})]
+    async with ModelServer([Reply(calls), Reply([Say("All done.")])]) as server:
+        model = ("--base-url", server.base_url, "--model", "scripted", "--mode", "auto")
+        async with serving(program, *model, "--clients", "1") as served:
+            await served.enter(client)
+            async with served.page(client) as socket:
+                await drawn(socket, "What should I do?")
+                await socket.send_str(json.dumps(["stdin", "go\r"]))
+                await until((program.workspace / "ran.txt").exists)
+            async with served.page(client) as socket:
+                await drawn(socket, "incomplete")
+                await socket.send_str(json.dumps(["stdin", "\x12"]))
+                await drawn(socket, "All done.")
+    assert (program.workspace / "ran.txt").read_text() == "ran\n", "nothing ran twice"
+
+
+async def test_the_first_page_continues_the_session_that_was_asked_for(
+    program: Program, client: aiohttp.ClientSession
+) -> None:
+    async with ModelServer([Reply([Say("Seven it is.")])]) as server:
+        model = ("--base-url", server.base_url, "--model", "scripted")
+        assert (await program.run(*model, "-p", "remember seven")).code == 0
+        async with serving(program, *model, "--continue") as served:
+            await served.enter(client)
+            async with served.page(client) as socket:
+                await drawn(socket, "Seven it is.")
+                async with served.page(client) as other:
+                    await drawn(other, "What should I do?")
+
+
+async def test_a_session_or_a_work_tree_that_cant_be_had_is_told_at_once(program: Program) -> None:
+    for flags, sentence in (
+        (("--continue",), "There is no session in this folder yet"),
+        (("--resume", "20990101"), "There is no session"),
+        (("--worktree", "fix"), "git"),
+        (("-p", "hi"), "-p doesn't go with the command serve"),
+    ):
+        run = await program.run("serve", *flags)
+        assert run.code == 2
+        assert sentence in run.err
+
+
+async def test_the_pages_work_in_the_work_tree(program: Program, client: aiohttp.ClientSession) -> None:
+    repository(program.workspace)
+    async with serving(program, "--worktree", "fix") as served:
+        await served.enter(client)
+        async with served.page(client) as socket:
+            await drawn(socket, "keen/fix")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])

@@ -1,5 +1,5 @@
 """A terminal that nobody reads, or that vanishes while the screen paints, holds up neither the turn nor the
-end of the program."""
+end of the program. A turn that such an end stops can be continued."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -91,6 +92,73 @@ def test_a_terminal_that_vanishes_while_the_screen_paints_ends_the_program(
             os.kill(terminal.pid, number)
         assert ended_unread(terminal) == 0
     assert not (tmp_path / "home" / "crash.txt").exists()
+
+
+RUN = Call("bash", {"command": "echo ran >> ran.txt"})
+WAIT = Call("bash", {"command": "echo waits >> waits.txt; sleep 600"})
+TO_END = Reply([Say("All done.")])
+
+
+def begun(terminal: TerminalProgram, folder: Path) -> None:
+    """Begin a turn: a call that is done, and one that runs."""
+    terminal.type("go\r")
+    terminal.wait_until((folder / "work/waits.txt").exists, "the second call")
+
+
+def port_of(server: ModelServer) -> int:
+    """Where it is: the work of a turn belongs to its model's server."""
+    return urlsplit(server.base_url).port or 0
+
+
+def ran(folder: Path) -> tuple[str, str]:
+    """What the two calls have written, each time they ran."""
+    return (folder / "work/ran.txt").read_text(), (folder / "work/waits.txt").read_text()
+
+
+@pytest.mark.parametrize("number", [0, *ENDING], ids=["hung up", "SIGTERM", "SIGHUP"])
+def test_a_turn_that_the_end_of_the_terminal_stops_is_continued_with_one_key(
+    tmp_path: Path, number: int
+) -> None:
+    (tmp_path / "work").mkdir()
+    with program(tmp_path, [Reply([RUN, WAIT])], "--mode", "auto") as (terminal, server):
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
+        begun(terminal, tmp_path)
+        if number:
+            os.kill(terminal.pid, number)
+        else:
+            terminal.hang_up()
+        assert ended_unread(terminal) == 0
+    with program(tmp_path, [TO_END], "--mode", "auto", "--continue", port=port_of(server)) as (
+        terminal,
+        server,
+    ):
+        terminal.wait_for_screen(PROMPT_SIGN, "Turn incomplete", "ctrl+r")
+        terminal.type("\x12")
+        terminal.wait_for_screen("All done.", "turn 1 done")
+        assert "effects unknown" in str(server.requests[0].body["messages"])
+    assert ran(tmp_path) == ("ran\n", "waits\n"), "nothing ran twice"
+    assert not list((tmp_path / "home").rglob("*.pending*"))
+
+
+@pytest.mark.parametrize("number", [0, *ENDING], ids=["hung up", "SIGTERM", "SIGHUP"])
+def test_line_by_line_such_a_turn_is_continued_too(tmp_path: Path, number: int) -> None:
+    (tmp_path / "work").mkdir()
+    flags = ("--plain", "--mode", "auto")
+    with program(tmp_path, [Reply([RUN, WAIT])], *flags, controls=True) as (terminal, server):
+        terminal.wait_for("> ")
+        begun(terminal, tmp_path)
+        if number:
+            os.kill(terminal.pid, number)
+        else:
+            terminal.hang_up()
+        assert ended_unread(terminal) == 0
+    port = port_of(server)
+    with program(tmp_path, [TO_END], *flags, "--continue", controls=True, port=port) as (terminal, _):
+        terminal.wait_for("Turn 1 incomplete")
+        terminal.wait_for("> ")
+        terminal.type("/retry\r")
+        terminal.wait_for("Reply: All done.")
+    assert ran(tmp_path) == ("ran\n", "waits\n"), "nothing ran twice"
 
 
 def stored(folder: Path) -> str:

@@ -63,6 +63,9 @@ class FakeHistory:
         self.keeps_pending = durable
         self.calls.append(("keep pending", durable))
 
+    def keep_unasked(self) -> None:
+        self.calls.append(("keep unasked",))
+
     async def sessions(
         self, *, everywhere: bool = False, most: int | None = None
     ) -> tuple[SavedSession, ...]:

@@ -70,6 +70,7 @@ class Place:
         opening: str = "",
         *,
         durable: bool = True,
+        memory_only: bool = False,
         home: Path | None = None,
         opener: FileOpener = open_file,
         watches: bool | None = None,
@@ -78,7 +79,7 @@ class Place:
     ) -> AsyncIterator[SavedBench]:
         """A running program, with a new session or with the one that `opening` names. `opener` opens session
         files. `watches`: whether it watches what commands change; None: it says nothing about that. `hooks`
-        run in it."""
+        run in it. `memory_only`: the user has decided against `durable`."""
         self.workspace.mkdir(exist_ok=True)
         backup, store = TurnBackup(), SessionStore(home or self.home)
         provider: Provider = provider_for(self.server, self.api, **connection)
@@ -99,7 +100,9 @@ class Place:
             hooks=hooks,
             hook_programs=HookPrograms(self.workspace, {}),
         )
-        history = SessionManager(session, store, backup, keeps_pending=durable, opener=opener)
+        history = SessionManager(
+            session, store, backup, keeps_pending=durable, memory_only=lambda: memory_only, opener=opener
+        )
         changes = ChangeService(session, backup)
         log = EventLog(session.bus.subscribe())
         await history.begin()

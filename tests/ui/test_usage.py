@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.domain.events import Compacted, Event, SessionOpened, Usage
+from keen_tui.domain.events import Compacted, Event, ReviewUsed, SessionOpened, Usage
 from keen_tui.domain.messages import TokenUsage, TurnMemory
 from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
@@ -73,7 +73,20 @@ async def test_what_summaries_took_is_told_apart(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.play(*turn(1, used(1, 1_000, 20)), used(0, 500, 100))
         await open_usage(driver)
-        assert figures(driver, "summaries, title") == ["500", "0", "500", "100", "$0.01"]
+        assert figures(driver, "outside turns") == ["500", "0", "500", "100", "$0.01"]
+
+
+def review_used(sent: int, received: int) -> ReviewUsed:
+    usage = used(0, sent, received)
+    return ReviewUsed(step=usage.step, tokens=usage.tokens, cost=usage.cost)
+
+
+async def test_what_a_review_took_counts_in_the_sums(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*turn(1, used(1, 1_000, 20)), review_used(500, 100))
+        await open_usage(driver)
+        assert figures(driver, "outside turns") == ["500", "0", "500", "100", "$0.01"]
+        assert figures(driver, "    all ") == ["1,500", "0", "1,500", "120", "$0.02"]
 
 
 async def test_a_cost_that_nobody_knows_is_unknown_and_no_usage_is_a_dash(tmp_path: Path) -> None:

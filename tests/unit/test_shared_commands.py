@@ -217,6 +217,26 @@ async def test_leaving_asks_where_commands_run_in_the_background(
     assert at.person.left is left
 
 
+@pytest.mark.parametrize(("answer", "left"), [("keep", False), ("leave", True)])
+async def test_leaving_asks_where_a_review_runs(tmp_path: Path, answer: str, left: bool) -> None:
+    at, reviews = At(tmp_path, answer, pending=False), FakeReviews()
+    await reviews.begin(ReviewWish())
+    await LEAVE.does(replace(at.context, setup=replace(at.context.setup, reviews=reviews)), "")
+    (question,) = at.person.asked
+    assert isinstance(question, LeaveQuestion)
+    assert question.body == ("A review of feature beside main is running. Leaving ends it.",)
+    assert [choice.consequence for choice in question.choices][-1] == "the review ends"
+    assert at.person.left is left
+
+
+async def test_leaving_asks_nothing_where_the_review_has_ended(tmp_path: Path) -> None:
+    at, reviews = At(tmp_path, pending=False), FakeReviews()
+    await reviews.begin(ReviewWish())
+    reviews.end()
+    await LEAVE.does(replace(at.context, setup=replace(at.context.setup, reviews=reviews)), "")
+    assert at.person.left and not at.person.asked
+
+
 async def test_leaving_asks_nothing_where_commands_in_the_background_have_ended(tmp_path: Path) -> None:
     at = At(tmp_path, pending=False)
     context = replace(at.context, setup=replace(at.context.setup, tasks=FakeTasks(TASKS[1:])))

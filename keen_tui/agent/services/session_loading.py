@@ -36,7 +36,7 @@ _OF_A_COPY = (SessionRenamed, TurnAbandoned)
 
 class Opening(Struct, frozen=True):
     """What stands in the file, all that follows from it, and the lock that is held on it; None where nothing
-    can be written. `has_run`: it had a run, so its pending state is kept whatever the settings say."""
+    can be written. `kept` is pending state that continues, `has_run` says whether it had a run."""
 
     lock: SessionLock | None
     saved: SessionFile
@@ -46,6 +46,12 @@ class Opening(Struct, frozen=True):
     unfinished: Unfinished
     kept: KeptPending | None
     has_run: bool
+
+    @property
+    def keeps_pending(self) -> bool:
+        """Whether its pending state is kept on the disk, whatever the settings say: it has a run, or the
+        pending state was found there."""
+        return self.has_run or self.kept is not None
 
     @property
     def copied(self) -> str:
@@ -113,13 +119,13 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
 
 
 def _kept(file: Path, left: Unfinished, *, is_wanted: bool) -> KeptPending | None:
-    """The pending state that was kept and can be gone on with; a file from when that was wanted is taken
-    away unread."""
-    if not is_wanted:
-        forget_pending(file)
-        return None
-    kept = read_pending(file)
-    return kept if kept and still_valid(kept[1], left) else None
+    """The pending state that was kept and can be gone on with. A file that isn't wanted, or is of no use, is
+    removed."""
+    kept = read_pending(file) if is_wanted else None
+    if kept and still_valid(kept[1], left):
+        return kept
+    forget_pending(file)
+    return None
 
 
 def _lock(store: SessionStore, path: Path) -> SessionLock | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 from keen_tui.agent.services.agent_files import SavedAgents
@@ -38,6 +38,8 @@ class SessionManager:
     Args:
         backup: what the tools keep changed files and long output with; it is given where, session by session.
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
+        memory_only: whether the user has decided that pending state stays in memory. It is asked when a
+            program ends unasked, or finds saved pending state. May block.
         titles: which models are asked for the title of a session.
         opener: opens session files to be written; tests hand in one that breaks.
         neighbours: the other programs in this folder; None where they don't matter.
@@ -51,6 +53,7 @@ class SessionManager:
         backup: TurnBackup,
         *,
         keeps_pending: bool = False,
+        memory_only: Callable[[], bool] = lambda: False,
         titles: Titles = "off",
         opener: FileOpener = open_file,
         indexes: bool = False,
@@ -62,6 +65,7 @@ class SessionManager:
         self._backup = backup
         self._keeps_pending = keeps_pending
         self._keeps_pending_here = keeps_pending
+        self._memory_only = memory_only
         self._opener = opener
         self._scribe: SessionWriter | None = None
         self._titles: Titles = titles
@@ -84,6 +88,14 @@ class SessionManager:
         self._keep_here(durable)
         if self._scribe and not durable:
             self._scribe.pending.keep(self._session.identity, None)
+
+    def keep_unasked(self) -> None:
+        """The program or its session is about to end, and nobody can be asked about the turn that runs or is
+        pending: let its pending state outlive the program, unless the user has decided otherwise (turn.md
+        rule 9). Call it before the session is closed."""
+        has_work = self._session.running or self._session.pending
+        if has_work and not (self._keeps_pending_here or self._memory_only()):
+            self._keep_here(True)
 
     def keep_pending_here(self) -> None:
         """Let the pending state of this session alone outlive the program, as a run needs it."""
@@ -207,9 +219,7 @@ class SessionManager:
         return problem
 
     async def _read(self, path: Path) -> Opening:
-        opening = await asyncio.to_thread(
-            read_for_opening, self._store, path, keeps_pending=self._keeps_pending
-        )
+        opening = await asyncio.to_thread(self._read_file, path)
         if opening.kept and self._session.adopt(opening.kept[1], opening.kept[0]) is None:
             opening.release()
             origin = opening.kept[0]
@@ -218,6 +228,10 @@ class SessionManager:
                 "open it with that model, or fork it without the turn."
             )
         return opening
+
+    def _read_file(self, path: Path) -> Opening:
+        keeps = self._keeps_pending or not self._memory_only()
+        return read_for_opening(self._store, path, keeps_pending=keeps)
 
     async def _read_behind_tail(self, path: Path) -> Opening:
         """Read a long session while its newest turns stand on the screen already, in the place of an empty
@@ -278,7 +292,7 @@ class SessionManager:
             on_problem=self._tell,
             opener=self._opener,
         )
-        keeps = self._keeps_pending or (opening is not None and opening.has_run)
+        keeps = self._keeps_pending or (opening is not None and opening.keeps_pending)
         self._scribe.take_over(opening, keeps_pending=keeps)
         if keeps != self._keeps_pending_here:
             self._keep_here(keeps)

@@ -18,6 +18,7 @@ from acp.schema import (
 
 from keen_tui.domain.display import CommandDisplay, TodoDisplay, TodoStatus
 from keen_tui.domain.events import (
+    AgentEvent,
     ApprovalAnswered,
     ApprovalRequested,
     ShellFinished,
@@ -27,6 +28,7 @@ from keen_tui.domain.events import (
     ToolStarted,
 )
 from keen_tui.frontends.acp import numbers
+from keen_tui.frontends.acp.agent_steps import AgentSteps
 from keen_tui.frontends.acp.tool_calls import (
     changed_places,
     content_of_question,
@@ -66,6 +68,7 @@ class CallUpdates:
         self._begun: set[str] = set()
         self._of_agents: set[str] = set()
         self._outputs: dict[str, str] = {}
+        self._steps: dict[str, AgentSteps] = {}
         self._own_call = ""
 
     def begins(self, event: ToolStarted) -> ToolCallStart:
@@ -134,6 +137,8 @@ class CallUpdates:
             shows_output=not shows_terminal,
         )
         meta = numbers.of_call(result, event.seconds)
+        if steps := self._steps.pop(event.id, None):
+            content = [tool_content(text_block(steps.text)), *content]
         if shows_terminal:
             content = [TerminalToolCallContent(type="terminal", terminal_id=event.id), *content]
             output = result.display.output if isinstance(result.display, CommandDisplay) else ""
@@ -153,6 +158,19 @@ class CallUpdates:
         if isinstance(result.display, TodoDisplay):
             entries = (plan_entry(item.text, status=_PLAN[item.status]) for item in result.display.items)
             yield update_plan(entries)
+
+    def agent_works(self, event: AgentEvent, call: ToolStarted | ToolFinished) -> ToolCallProgress:
+        """A call of a sub-agent has begun or ended: what the sub-agent has done so far."""
+        steps = self._steps.setdefault(event.id, AgentSteps(event.agent))
+        if isinstance(call, ToolStarted):
+            steps.begin(call)
+        else:
+            steps.end(call)
+        return ToolCallProgress(
+            session_update="tool_call_update",
+            tool_call_id=event.id,
+            content=[tool_content(text_block(steps.text))],
+        )
 
     def output(self, event: ToolOutput) -> ToolCallProgress:
         """The update for new output of a running call."""

@@ -32,6 +32,7 @@ from keen_tui.frontends.shared.commands.models import COMMANDS as OF_MODELS
 from keen_tui.frontends.shared.commands.pages import HELP, USAGE
 from keen_tui.frontends.shared.commands.sessions import EXPORT, RENAME
 from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
+from keen_tui.frontends.shared.lines.sentences import memory_words
 from keen_tui.frontends.shared.lines.session_stats import SessionStats
 from keen_tui.frontends.shared.pages import HelpPage, Page, SignInPage
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -136,7 +137,7 @@ class EditorUi:
         """Ask; returns the id of the answer, "" for none."""
         await self.flush()
         answer = await self._voice.ask(
-            question.title, tuple(_lines_of(question)), tuple(_choices_of(question))
+            question.title, tuple(_lines_of(question, self._stats)), tuple(_choices_of(question))
         )
         return answer.id if answer else ""
 
@@ -217,7 +218,7 @@ def _help(slash: SlashCommands) -> Iterator[str]:
         yield f"`{names}{f' {each.takes}' if each.takes else ''}`: {each.help.rstrip('.')}."
 
 
-def _lines_of(question: CommandQuestion) -> Iterator[str]:
+def _lines_of(question: CommandQuestion, stats: SessionStats) -> Iterator[str]:
     match question:
         case PermissionsQuestion():
             yield from permission_lines(question)
@@ -225,6 +226,9 @@ def _lines_of(question: CommandQuestion) -> Iterator[str]:
             yield from undo_lines(question)
         case MemoryQuestion():
             yield f"In use: {question.policy}."
+            for turn, memory in stats.memory.items():
+                if words := memory_words(memory):
+                    yield f"Turn {turn}: {words}."
         case _:
             yield from question.body
 

@@ -125,13 +125,16 @@ class EditorSession:
         await self._send(offered_update(self._slash))
 
     async def close(self) -> None:
-        """Stop what runs, and close the session with everything saved."""
+        """Stop what runs and close the session. Everything is saved then, an incomplete turn too: an editor
+        that goes away asks nobody."""
         self._cancels += 1
         self._settled.set()
         if self._command:
             self._command.cancel()
         if self.setup.runs:
             self.setup.runs.leave()
+        if self.setup.history:
+            self.setup.history.keep_unasked()
         await self._session.close()
         if self.setup.prompts:
             await self.setup.prompts.close()

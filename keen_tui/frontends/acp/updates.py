@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from acp.helpers import text_block, tool_content, update_user_message_text
+from acp.helpers import text_block, update_user_message_text
 from acp.schema import (
     AgentMessageChunk,
     AgentPlanUpdate,
@@ -50,6 +50,7 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    ReviewUsed,
     RunAsked,
     RunBegun,
     RunContinued,
@@ -83,9 +84,6 @@ from keen_tui.domain.events import (
 from keen_tui.frontends.acp import numbers
 from keen_tui.frontends.acp.call_updates import CallUpdates
 from keen_tui.frontends.acp.numbers import Numbers
-from keen_tui.frontends.acp.tool_calls import (
-    title_of,
-)
 from keen_tui.frontends.shared.lines.sentences import (
     abandoned,
     compaction_words,
@@ -139,7 +137,7 @@ class Updates:
             return
         match event:
             case ToolStarted():
-                self._in_text = False
+                self._in_text = self._is_open = False  # the reply is whole
                 yield self.calls.begins(event)
             case ToolOutput():
                 yield self.calls.output(event)
@@ -203,13 +201,8 @@ class Updates:
                 yield from self._turn_ends(event)
             case AgentEvent(event=RetryScheduled() as retry):
                 yield from self.notice(f"Sub-agent {event.agent}: {tries_again(retry, hurry=_HURRY)}")
-            case AgentEvent(event=ToolStarted() as begun):
-                title = title_of(begun.name, begun.target)
-                yield ToolCallProgress(
-                    session_update="tool_call_update",
-                    tool_call_id=event.id,
-                    content=[tool_content(text_block(f"Sub-agent {event.agent}: {title}"))],
-                )
+            case AgentEvent(event=ToolStarted() | ToolFinished() as call):
+                yield self.calls.agent_works(event, call)
             case Usage():
                 self._note_cost(event)
             case HostContacted() | HookRunning() | ContextAdded() | AgentEvent() | AgentWorked():
@@ -261,7 +254,9 @@ class Updates:
             case SessionRestored():
                 yield from self.notice(event.skipped)
             case ModeChanged() | ModelChanged() | PolicyChanged() | QueueChanged() | PendingKept():
-                pass  # `EditorSession` sends options
+                pass  # options are told elsewhere
+            case ReviewUsed():
+                self._note_cost(event.usage)
             case CompactionDelta() | BackgroundChanged() | RunWaited():
                 pass
             case _:

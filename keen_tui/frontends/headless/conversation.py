@@ -38,6 +38,7 @@ from keen_tui.frontends.headless.outlets import note
 from keen_tui.frontends.headless.printer import Printer
 from keen_tui.frontends.headless.run import (
     SAVED_FIRST,
+    CutOff,
     exit_code,
     filled_in,
     opened_session,
@@ -92,7 +93,8 @@ async def run_conversation(
         printer.begin((*notices, *opened))
         text = prompt if isinstance(prompt, str) else await filled_in(prompt)
         conversation = _Conversation(session, history, printer)
-        with stopping_on_signals(conversation.leave), watching(out, conversation.leave):
+        cut_off = CutOff(history, printer, conversation.leave)
+        with stopping_on_signals(conversation.leave, cut_off), watching(out, cut_off):
             session.submit(text)
             await conversation.run(source)
         require_reader(out)

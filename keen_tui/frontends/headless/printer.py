@@ -41,7 +41,7 @@ class Printer:
         self, output: Output, out: TextIO, err: TextIO | None, session_id: str, *, keeps_pending: bool
     ) -> None:
         self._session_id = session_id
-        self._keeps_pending = keeps_pending
+        self.keeps_pending = keeps_pending
         self.end: EndEvent | None = None
         self.output = output
         self.out = out
@@ -89,7 +89,7 @@ class Printer:
     def show_end(self, end: EndEvent, *, saved: bool) -> None:
         """Print the end of the turn. `saved`: the session file holds it. Raises OutputFailed."""
         if not isinstance(end, TurnDone):
-            self.say(what_is_lost(end, self._session_id if self._keeps_pending else ""))
+            self.say(what_is_lost(end, self._session_id if self.keeps_pending else ""))
         elif is_without_answer(end) and not self._notices:
             self._notices.append(NO_REPLY)
             self.say(f"! {NO_REPLY}")

@@ -58,7 +58,8 @@ async def run_prompt(
     notices: Sequence[str] = (),
 ) -> int:
     """Run one turn and print it. `prompt` is its message, or gives it. Returns the exit code. SIGINT,
-    SIGTERM, SIGHUP and SIGQUIT stop the turn.
+    SIGTERM, SIGHUP and SIGQUIT stop the turn; after the last three, and when nobody reads `out` any more, an
+    incomplete turn outlives the program, unless the user has decided otherwise.
 
     `opening` is the id of the session that the turn goes on with, "" begins a new one. `notices` are said
     before the turn.
@@ -75,7 +76,8 @@ async def run_prompt(
         printer = Printer(output, out, err, history.session_id, keeps_pending=history.keeps_pending)
         printer.begin((*notices, *opened))
         text = prompt if isinstance(prompt, str) else await filled_in(prompt)
-        with stopping_on_signals(session.stop), watching(out, session.stop):
+        cut_off = CutOff(history, printer, session.stop)
+        with stopping_on_signals(session.stop, cut_off), watching(out, cut_off):
             reader = session.bus.subscribe()
             session.submit(text)
             await _print_turn(reader, history, printer, out)
@@ -150,14 +152,31 @@ async def _open(history: SessionManager, session_id: str) -> None:
         ) from error
 
 
+class CutOff:
+    """Stops the work of a program that is ended from outside. The turn can be continued afterwards, since
+    nobody can be asked about it."""
+
+    def __init__(self, history: SessionManager, printer: Printer, stop: Callable[[], object]) -> None:
+        self._history = history
+        self._printer = printer
+        self._stop = stop
+
+    def __call__(self) -> None:
+        self._history.keep_unasked()
+        self._printer.keeps_pending = self._history.keeps_pending
+        self._stop()
+
+
 @contextmanager
-def stopping_on_signals(stop: Callable[[], object]) -> Iterator[None]:
-    """A context in which these signals call `stop`. Signals that the parent made us ignore, as nohup does,
-    stay ignored."""
+def stopping_on_signals(
+    stop: Callable[[], object], cut_off: Callable[[], object] | None = None
+) -> Iterator[None]:
+    """Inside, these signals call `stop`; one that the parent has us ignore, as nohup does, stays ignored. All
+    but ctrl+c call `cut_off`, if there is one."""
     loop = asyncio.get_running_loop()
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     for number in numbers:
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop if number == signal.SIGINT else cut_off or stop)
     try:
         yield
     finally:

@@ -73,6 +73,8 @@ class LineFrontEnd:
         self._openings = Openings(printer, self._narrator)
         self._slash = SlashCommands(setup.commands, setup.skills, setup.servers)
         self._over = asyncio.Event()
+        self.was_cut_off = False
+        """Whether the terminal is gone or a signal has ended it, so that nobody could be asked."""
         self._ui = LineUi(
             setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest
         )
@@ -133,7 +135,7 @@ class LineFrontEnd:
                 self._end_of_input()
             case "hangup":
                 self._keep_draft(typed.text)
-                self._over.set()
+                self._cut_off()
         self._prompt(anew=True)
 
     def show_guide(self, text: str) -> None:
@@ -287,6 +289,10 @@ class LineFrontEnd:
         else:
             self._leave()
 
+    def _cut_off(self) -> None:
+        self.was_cut_off = True
+        self._over.set()
+
     def _leave(self) -> None:
         self._do_beside(LEAVE.does(self._ui.context, ""))
 
@@ -312,7 +318,7 @@ class LineFrontEnd:
     def _prompt(self, *, anew: bool = False) -> None:
         """Ask for a line if a different one is wanted now, or if something was printed since."""
         if self._printer.is_gone:
-            self._over.set()
+            self._cut_off()
         asked = self._questions.asked
         untold = self._batches.unread if self._batches else 0
         if self._over.is_set() or (asked is None and (self._is_busy or untold)):

@@ -33,6 +33,7 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    ReviewUsed,
     RunAsked,
     RunBegun,
     RunContinued,
@@ -80,7 +81,16 @@ from keen_tui.text.labels import MODES, contact_line, resource_line, search_line
 from keen_tui.text.run_words import limits_words, report_lines, run_asked, run_begins, run_waits
 from keen_tui.text.units import counted
 
-_SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured, BackgroundChanged)
+_SILENT = (
+    TextDelta,
+    Usage,
+    ReviewUsed,
+    ToolOutput,
+    SandboxFound,
+    QueueChanged,
+    ContextMeasured,
+    BackgroundChanged,
+)
 """Events that end no line of the reply."""
 
 
@@ -190,6 +200,8 @@ class Narrator:
                 say(f"Memory policy {event.policy}, from the next turn on.")
             case PendingKept(durable=durable):
                 say(f"Incomplete turns are kept {'on disk' if durable else 'in memory only'} from now on.")
+            case ReviewUsed():
+                pass  # /usage tells it
             case SessionRenamed():
                 say(f"Session title: {event.title}")
             case ShellStarted():

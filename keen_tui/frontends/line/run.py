@@ -13,6 +13,7 @@ from keen_tui.frontends.line.keyboard import Keyboard, Typed
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.shared.commands.work_tree import parting
 from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.system.last_resort import end_at_last
 
 
 def run_plain(setup: FrontEndSetup) -> None:
@@ -68,7 +69,15 @@ class _Talk:
             await self._conversation.run()
         finally:
             self._keyboard.close()
+            if self._conversation.was_cut_off:
+                self._keep_unasked()
             await self._close(self._conversation.turns)
+
+    def _keep_unasked(self) -> None:
+        """Nobody has left: end in any case, and let the turn be continued."""
+        end_at_last()
+        if self._setup.history:
+            self._setup.history.keep_unasked()
 
     async def _close(self, turns: int) -> None:
         """Close the session, and say how to resume it or what couldn't be saved."""

@@ -206,6 +206,9 @@ class HistoryPort(Protocol):
     def keep_pending(self, durable: bool) -> None:
         """Set whether that work outlives the program, including what is pending now."""
 
+    def keep_unasked(self) -> None:
+        """Before the session is closed and nobody can be asked: let that work outlive the program."""
+
     async def sessions(
         self, *, everywhere: bool = False, most: int | None = None
     ) -> tuple[SavedSession, ...]:
@@ -290,16 +293,12 @@ class ModelsPort(Protocol):
 
     async def find_server(self, address: str, key: str = "") -> FoundServer:
         """The server at that address, with the models that it lists, if any. From now on `providers` contains
-        it. A `key` of "" stands for the known key of the address.
-
-        Raises KeenError with a sentence; AuthFailed: it wants a key, or another one.
-        """
+        it. A `key` of "" stands for the known key of the address. Raises KeenError with a sentence;
+        AuthFailed: it wants a key, or another one."""
 
     async def check(self, model: ModelInfo | None = None) -> str:
         """Test the connection to the server of that model, or of the one in use; the result as a sentence.
-
-        Raises KeenError with the sentence when it fails.
-        """
+        Raises KeenError with the sentence when it fails."""
 
     def would_abandon(self, model: ModelInfo) -> bool:
         """Whether choosing this model would lose the incomplete turn."""

@@ -73,19 +73,23 @@ class DiscardQuestion(Struct, frozen=True):
 
 
 class LeaveQuestion(Struct, frozen=True):
-    """Whether to leave although a turn runs, an incomplete one is pending, or commands run in the background:
-    "keep", "retry", "leave". `durable`: the turn's work outlives the program. `tasks` are those commands."""
+    """Whether to leave although a turn or a review runs, a turn is incomplete, or commands run in the
+    background: "keep", "retry", "leave". `durable`: the turn's work outlives the program. `tasks` are those
+    commands, `review` says which changes are reviewed."""
 
     pending: PendingState | None
     running: bool
     durable: bool
     tasks: tuple[str, ...] = ()
+    review: str = ""
 
     title = "Leave Keen TUI?"
 
     @property
     def body(self) -> tuple[str, ...]:
         tasks = (_running(self.tasks),) if self.tasks else ()
+        if self.review:
+            tasks = (f"A review of {revealed(self.review)} is running. Leaving ends it.", *tasks)
         if self.running:
             return ("A turn is running. Leaving stops it; the files keep its changes.", *tasks)
         if self.pending is None:
@@ -102,12 +106,20 @@ class LeaveQuestion(Struct, frozen=True):
         if self.running:
             fate = "the turn can be retried later" if self.durable else "the turn can't be resumed later"
         elif self.pending is None:
-            fate = "the command ends" if len(self.tasks) == 1 else "the commands end"
+            fate = self._ended
         else:
             fate = "the incomplete turn is kept" if self.durable else "the incomplete turn is lost"
         leave = Choice(id="leave", label="yes, leave", consequence=fate)
         stay = _keep("no, stay")
         return (stay, _RETRY, leave) if self.pending and not self.running else (stay, leave)
+
+    @property
+    def _ended(self) -> str:
+        """What ends, where no turn is concerned."""
+        commands = "the command" if len(self.tasks) == 1 else "the commands"
+        if not self.review:
+            return f"{commands} end{'s' if len(self.tasks) == 1 else ''}"
+        return f"the review and {commands} end" if self.tasks else "the review ends"
 
 
 class TreeQuestion(Struct, frozen=True):

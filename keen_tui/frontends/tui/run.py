@@ -9,26 +9,39 @@ from typing import TYPE_CHECKING
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.frontends.tui.terminal.output import write_at_end
 from keen_tui.frontends.tui.terminal.signals import ending
+from keen_tui.system.last_resort import end_at_last
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
 
 
-async def run_app(prepare: Callable[[], FrontEndSetup], settings: UiSettings) -> str | None:
-    """Run the app until the user leaves or a signal ends it; then stop the session's turn and close it.
-    Returns the app's result.
+async def run_app(
+    prepare: Callable[[], FrontEndSetup],
+    settings: UiSettings,
+    end_surely: Callable[[], None] = end_at_last,
+) -> str | None:
+    """Run the app until the user leaves, a signal ends it or its terminal is gone; then stop the session's
+    turn and close it. Returns the app's result.
+
+    Args:
+        end_surely: ends the process even if the session can't be closed. Called if nobody has left.
 
     Raises:
         Exception: what `prepare` raised.
     """
     app = KeenApp(prepare, settings)
+    result: str | None = None
     with ending(app.exit):
         try:
             result = await app.run_async(mouse=settings.mouse)
         finally:
+            if result is None:
+                end_surely()
             write_at_end(app.farewell, sys.__stderr__)
             if app.setup:
                 app.keep_draft()
+                if result is None and app.setup.history:
+                    app.setup.history.keep_unasked()
                 way_back = app.way_back
                 is_saved = await _close(app.setup)
                 write_at_end(await _parting(app.setup, way_back if is_saved else ""), sys.__stderr__)

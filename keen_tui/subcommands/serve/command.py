@@ -9,17 +9,26 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.reports import SavedSession
 from keen_tui.settings.flags import parser
 from keen_tui.settings.line_flags import LineFlag, flag_groups
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.subcommands.sessions import asked_for
+from keen_tui.system.paths import data_folder
+from keen_tui.text.sanitize import clean
 
-_OWN: Final = ("port", "address", "clients", "idle_minutes", "words")
+_OWN: Final = ("port", "address", "clients", "idle_minutes", "words", "resume", "go_on", "fork", "worktree")
+"""Flags that programs don't get: those of `serve`, those about the session of the first page, and the work
+tree, which the server has entered."""
 
 
 def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out: TextIO) -> int:
     """Serve until a signal ends the server. Returns the exit code.
 
     Raises:
-        ConfigError: a flag is wrong, the address can't be used, or the extra isn't installed.
+        ConfigError: a flag is wrong, the address can't be used, the extra isn't installed, or there is no
+            such session.
+        StorageFailed: the session can't be read.
     """
     clients, idle = given.get("clients", 4), given.get("idle_minutes", 60.0)
     if clients < 1:
@@ -38,11 +47,24 @@ def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out:
             "keen-tui serve needs the extra serve, which isn't installed: pipx install '.[serve]' in the "
             "folder of Keen."
         ) from error
+    first = asked_for(given, SessionStore(data_folder(environ)))
     options = ServeOptions(
-        arguments=tuple(program_flags(given)), clients=clients, idle_seconds=idle * 60, folder=folder
+        arguments=tuple(program_flags(given)),
+        clients=clients,
+        idle_seconds=idle * 60,
+        folder=folder,
+        first_session=first.id if first else "",
     )
+    for line in (*given.get("entered", ()), *_continued(first)):
+        print(line, file=out)
     asyncio.run(serve(given.get("address", "127.0.0.1"), given.get("port", 0), options, environ, out))
     return 0
+
+
+def _continued(first: SavedSession | None) -> Iterator[str]:
+    if first:
+        title = f": {clean(first.title)}" if first.title else ""
+        yield f"The first page continues the session {first.id}{title}"
 
 
 def program_flags(given: Mapping[str, Any]) -> Iterator[str]:

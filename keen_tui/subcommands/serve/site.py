@@ -36,14 +36,14 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class ServeOptions(Struct, frozen=True, kw_only=True):
-    """Options of the server. `arguments` are the flags of each program, `clients` is the most pages at once,
-    `idle_seconds` the time without use after which a program ends, `folder` the folder that programs work
-    in."""
+    """What is served, and within which limits: the flags of each program, how many clients at once, after how
+    many seconds without use a program ends, and the session that the first page continues ("": a new one)."""
 
     arguments: Sequence[str]
     clients: int
     idle_seconds: float
     folder: Path
+    first_session: str = ""
 
 
 class Site:
@@ -56,6 +56,7 @@ class Site:
         self._sockets: set[web.WebSocketResponse] = set()
         self._working = 0
         self._ending = 0
+        self._first_session = options.first_session
 
     def app(self) -> web.Application:
         """The application for aiohttp."""
@@ -153,8 +154,8 @@ class Site:
         return socket
 
     def _arguments(self, browser: Browser) -> Sequence[str]:
-        """The flags of the next program. They resume the session that this browser left last, if there is
-        one."""
+        """The flags of the next program: the session that this browser left last, if there is one; for the
+        first page the session that was asked for."""
         while browser.left:
             session = browser.left.pop()
             with suppress(KeenError, OSError):
@@ -162,7 +163,8 @@ class Site:
                 store.path_of(session)
                 if not store.is_in_use(session):
                     return (*self._options.arguments, f"--resume={session}")
-        return self._options.arguments
+        session, self._first_session = self._first_session, ""
+        return (*self._options.arguments, *([f"--resume={session}"] if session else []))
 
     async def _leave(self, browser: Browser, program: ClientProgram) -> None:
         """End the program. If it hadn't ended on its own, the browser can come back to its session."""

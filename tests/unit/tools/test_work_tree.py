@@ -304,3 +304,13 @@ class Noting:
 
     def is_output(self, path: Path) -> bool:
         return False
+
+
+def test_a_command_that_makes_the_first_file_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    watch = CommandWatch(folder, tmp_path / "scratch", None, tuple)
+    for command, changed in (("echo 1 > a", "a"), ("rm a", "a"), ("echo 2 > b", "b")):
+        watch.begin()
+        run(folder, command)
+        assert watch.end(keeps=True).facts == (FileChanged(path=changed, by_command=True),)

@@ -71,8 +71,9 @@ async def steer(context: CommandContext, words: str) -> None:
 
 
 async def leave(context: CommandContext, words: str) -> None:
-    """Leave; asks first if a turn runs, an incomplete one is pending, commands run in the background, or the
-    session has a work tree of its own. While a turn runs, that work tree isn't asked about and stays."""
+    """Leave; asks first if a turn or a review runs, an incomplete turn is pending, commands run in the
+    background, or the session has a work tree of its own. While a turn runs, that work tree isn't asked about
+    and stays."""
     from keen_tui.frontends.shared.commands.work_tree import may_part
     from keen_tui.frontends.shared.questions import LeaveQuestion
 
@@ -81,13 +82,21 @@ async def leave(context: CommandContext, words: str) -> None:
     choice = "leave"
     tasks = context.setup.tasks.tasks() if context.setup.tasks else ()
     going = tuple(task.command for task in tasks if task.running)
-    if running or pending or going:
-        choice = await context.ui.ask(LeaveQuestion(pending, running, context.setup.keeps_pending, going))
+    review = _reviewed(context.setup)
+    if running or pending or going or review:
+        durable = context.setup.keeps_pending
+        choice = await context.ui.ask(LeaveQuestion(pending, running, durable, going, review))
     if choice == "leave":
         if session.running or await may_part(context):
             context.ui.leave()
     elif choice == "retry":
         context.controls.retry()
+
+
+def _reviewed(setup: FrontEndSetup) -> str:
+    """Which changes are being reviewed, "" if no review runs."""
+    reviews = setup.reviews
+    return reviews.newest.scope.title if reviews and reviews.running and reviews.newest else ""
 
 
 RETRY = Command(

@@ -62,7 +62,7 @@ def usage_lines(stats: SessionStats) -> Iterator[str]:
     whole = NOTHING
     for turn, spent in sorted(stats.spent.items()):
         took = f", {duration(stats.seconds[turn])}" if turn in stats.seconds else ""
-        yield f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}{took}."
+        yield f"{f'Turn {turn}' if turn else 'Summaries, titles and reviews'}: {_figures(spent)}{took}."
         whole = whole.joined(spent)
     if not whole:
         yield "Nothing used yet."

@@ -108,7 +108,7 @@ class ScreenUi:
 
     def leave(self) -> None:
         """End the program."""
-        self._view.app.exit()
+        self._view.app.exit("left")
 
 
 class CommandRunner:

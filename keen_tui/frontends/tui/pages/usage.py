@@ -148,11 +148,11 @@ class UsageRows(RowWidget):
         return self._line(Text.assemble(left, self._bar(turn.spent, width)), figures, width, "soft")
 
     def _summaries(self, turns: Sequence[TurnRow], width: int) -> list[Text]:
-        """What went into summaries of the conversation and its title, which belong to no turn."""
+        """What went into summaries of the conversation, its title and reviews, which belong to no turn."""
         rest = self._state.spent.without(turn.spent for turn in turns)
         if not rest:
             return []
-        name = Text("summaries, title", self.look("soft"))
+        name = Text("outside turns", self.look("soft"))
         return [self._line(name, self._figures(rest), width, "soft")]
 
     def _bar(self, spent: Spent, width: int) -> Text:

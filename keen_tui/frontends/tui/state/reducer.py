@@ -38,6 +38,7 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     ResourcesAttached,
     RetryScheduled,
+    ReviewUsed,
     RunAsked,
     RunBegun,
     RunContinued,
@@ -157,11 +158,12 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case WebSearched():
             return replace(state, live=(*state.live, searched(event, now, len(state.live))))
         case QuestionAsked():
-            live = _with_status(state.live, event.id, "asks")
-            return replace(state, asked=event, live=live, phase="asking")
+            return replace(
+                state, asked=event, live=_with_status(state.live, event.id, "asks"), phase="asking"
+            )
         case QuestionAnswered():
             return replace(_answered(state, event.id, now), asked=None)
-        case Usage():
+        case Usage() | ReviewUsed():
             return _add_usage(state, event)
         case Notice():
             return noticed(state, event)
@@ -381,8 +383,8 @@ def _counted(state: UiState, event: Event) -> UiState:
     return replace(state, left_out=state.left_out.after(event))
 
 
-def _add_usage(state: UiState, usage: Usage) -> UiState:
-    left_out = state.left_out
+def _add_usage(state: UiState, event: Usage | ReviewUsed) -> UiState:
+    usage, left_out = event.usage if isinstance(event, ReviewUsed) else event, state.left_out
     counted = replace(state, spent=state.spent.plus(usage, left_out))
     return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage, left_out)))
 

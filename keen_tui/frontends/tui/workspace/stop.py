@@ -72,7 +72,7 @@ class StopKeys:
         self._last_interrupt = view.clock()
         if self._screen.asks_to_leave:
             if not view.question_pane.guarded:
-                view.app.exit()
+                view.app.exit("left")
         elif again:
             view.run("leave")
         elif not view.session.running and self._stop_run():
