@@ -254,7 +254,7 @@ class Updates:
             case SessionRestored():
                 yield from self.notice(event.skipped)
             case ModeChanged() | ModelChanged() | PolicyChanged() | QueueChanged() | PendingKept():
-                pass  # options are told elsewhere
+                pass  # `EditorSession` sends options
             case ReviewUsed():
                 self._note_cost(event.usage)
             case CompactionDelta() | BackgroundChanged() | RunWaited():

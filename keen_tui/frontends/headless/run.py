@@ -171,8 +171,8 @@ class CutOff:
 def stopping_on_signals(
     stop: Callable[[], object], cut_off: Callable[[], object] | None = None
 ) -> Iterator[None]:
-    """Inside, these signals call `stop`; one that the parent has us ignore, as nohup does, stays ignored. All
-    but ctrl+c call `cut_off`, if there is one."""
+    """A context in which these signals call `stop`; all but SIGINT call `cut_off` instead, if there is one.
+    Signals that the parent made us ignore, as nohup does, stay ignored."""
     loop = asyncio.get_running_loop()
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     for number in numbers:
