@@ -79,6 +79,7 @@ from keen_tui.frontends.tui.state.session_reducer import (
     run_changed,
     session_changed,
     turn_undone,
+    usage_added,
 )
 from keen_tui.frontends.tui.state.state import (
     Block,
@@ -158,13 +159,12 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case WebSearched():
             return replace(state, live=(*state.live, searched(event, now, len(state.live))))
         case QuestionAsked():
-            return replace(
-                state, asked=event, live=_with_status(state.live, event.id, "asks"), phase="asking"
-            )
+            live = _with_status(state.live, event.id, "asks")
+            return replace(state, asked=event, live=live, phase="asking")
         case QuestionAnswered():
             return replace(_answered(state, event.id, now), asked=None)
         case Usage() | ReviewUsed():
-            return _add_usage(state, event)
+            return usage_added(state, event)
         case Notice():
             return noticed(state, event)
         case Steered():
@@ -381,12 +381,6 @@ def _phase_of_calls(state: UiState, live: Sequence[Block]) -> Phase:
 def _counted(state: UiState, event: Event) -> UiState:
     """With what the event leaves out of later requests."""
     return replace(state, left_out=state.left_out.after(event))
-
-
-def _add_usage(state: UiState, event: Usage | ReviewUsed) -> UiState:
-    usage, left_out = event.usage if isinstance(event, ReviewUsed) else event, state.left_out
-    counted = replace(state, spent=state.spent.plus(usage, left_out))
-    return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage, left_out)))
 
 
 def _with_status(

@@ -15,6 +15,7 @@ from keen_tui.domain.events import (
     CompactionStarted,
     MemoryEdited,
     Notice,
+    ReviewUsed,
     RunAsked,
     RunBegun,
     RunContinued,
@@ -29,6 +30,7 @@ from keen_tui.domain.events import (
     ShellStarted,
     TurnDone,
     TurnUndone,
+    Usage,
 )
 from keen_tui.domain.messages import CommandRun, Message
 from keen_tui.frontends.tui.state.state import (
@@ -215,3 +217,10 @@ def turn_undone(state: UiState, event: TurnUndone) -> UiState:
     files = f"{len(event.files)} file{'s' if len(event.files) != 1 else ''}"
     text = f"Changes of turn {event.undone} undone: {files}."
     return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=text)))
+
+
+def usage_added(state: UiState, event: Usage | ReviewUsed) -> UiState:
+    """A turn, a summary or a review has used tokens."""
+    usage, left_out = event.usage if isinstance(event, ReviewUsed) else event, state.left_out
+    counted = replace(state, spent=state.spent.plus(usage, left_out))
+    return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage, left_out)))
