@@ -224,7 +224,7 @@ async def test_leaving_asks_where_a_review_runs(tmp_path: Path, answer: str, lef
     await LEAVE.does(replace(at.context, setup=replace(at.context.setup, reviews=reviews)), "")
     (question,) = at.person.asked
     assert isinstance(question, LeaveQuestion)
-    assert question.body == ("A review of feature beside main is running. Leaving ends it.",)
+    assert question.body == ("A review of feature compared with main is running. Leaving ends it.",)
     assert [choice.consequence for choice in question.choices][-1] == "the review ends"
     assert at.person.left is left
 
