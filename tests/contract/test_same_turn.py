@@ -98,21 +98,23 @@ async def test_an_editor_agrees_live_and_with_a_saved_session(
     (tmp_path / "editor").mkdir()
     program = EditorProgram(tmp_path / "editor")
     (program.home / "settings.toml").write_text(SETTINGS)
-    async with program.start(script, "--mode", "auto") as running:
-        session = await running.new()
-        answer = await running.say(session, "go")
-        told = answer.field_meta or {}
-        assert f"turn_{told['keen/end']}" == end["type"] and told["keen/reason"] == end["reason"]
-        memory = {name: value for name, value in end["turn_memory"].items() if value}
-        assert told["keen/memory"] == memory
-        assert_same_calls(calls, running.editor.calls)
-        assert end["text"].partition("\n")[0] in running.editor.said
-    async with program.start((), "--mode", "auto") as running:
-        await running.agent.load_session(
-            cwd=str(program.workspace), session_id=session.session_id, mcp_servers=[]
-        )
-        assert_same_calls(calls, running.editor.calls)
-        assert [each.content.text for each in running.editor.of("user_message_chunk")] == ["go"]
+    async with ModelServer(script) as server:
+        flags = ("--base-url", server.base_url, "--model", "scripted", "--mode", "auto")
+        async with program.connected(flags, None, server) as running:
+            session = await running.new()
+            answer = await running.say(session, "go")
+            told = answer.field_meta or {}
+            assert f"turn_{told['keen/end']}" == end["type"] and told["keen/reason"] == end["reason"]
+            memory = {name: value for name, value in end["turn_memory"].items() if value}
+            assert told["keen/memory"] == memory
+            assert_same_calls(calls, running.editor.calls)
+            assert end["text"].partition("\n")[0] in running.editor.said
+        async with program.connected(flags, None, server) as running:
+            await running.agent.load_session(
+                cwd=str(program.workspace), session_id=session.session_id, mcp_servers=[]
+            )
+            assert_same_calls(calls, running.editor.calls)
+            assert [each.content.text for each in running.editor.of("user_message_chunk")] == ["go"]
 
 
 def assert_same_calls(calls: Sequence[dict[str, Any]], shown: dict[str, dict[str, Any]]) -> None:

@@ -309,7 +309,8 @@ async def test_a_session_or_a_work_tree_that_cant_be_had_is_told_at_once(program
 
 async def test_the_pages_work_in_the_work_tree(program: Program, client: aiohttp.ClientSession) -> None:
     repository(program.workspace)
-    async with serving(program, "--worktree", "fix") as served:
+    model = ("--base-url", "http://127.0.0.1:9/v1", "--model", "scripted")
+    async with serving(program, "--worktree", "fix", *model) as served:
         await served.enter(client)
         async with served.page(client) as socket:
             await drawn(socket, "keen/fix")
