@@ -196,7 +196,7 @@ async def test_two_requests_that_find_out_at_once_that_there_are_no_images_are_b
     image = Image(name="shot.png", media_type="image/png", width=40, height=30, content=png())
     request = StepRequest(system="", parts=(UserText("see @shot.png", 1, (image,)),), tools=())
     async with at_work(answer, tmp_path) as bench:
-        bench.provider.load()
+        await asyncio.to_thread(bench.provider.load)
 
         async def reply() -> str:
             parts = [part async for part in bench.provider.stream_step(request)]

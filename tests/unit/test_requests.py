@@ -205,6 +205,6 @@ provider.load()
 provider.load()
 loaded = set(sys.modules)
 asyncio.run(request())
-assert not {name for name in sys.modules.keys() - loaded if name.startswith(("openai", "anthropic"))}
+assert not {name for name in sys.modules.keys() - loaded if name.startswith(("openai", "anthropic", "anyio"))}
 """
     subprocess.run([sys.executable, "-c", program, api, key], check=True)
