@@ -54,7 +54,9 @@ def rows() -> Iterator[Row]:
     often = sum(each > 0.016 for each in seen["stalls"])
     yield Row(what=f"stalls of more than 16 ms: {what}", value=often, unit="")
     yield Row(what="longest garbage collection", value=longest_collection(seen), unit="ms CPU")
-    yield Row(what="worst stall during the start", value=worst_stall(start), unit="ms CPU")
+    yield Row(
+        what="worst stall from the first paint until all is loaded", value=worst_stall(start), unit="ms CPU"
+    )
 
 
 def worst_stall(seen: dict[str, Any]) -> float:
