@@ -36,6 +36,7 @@ from keen_tui.providers.wire.images import (
     without_images,
     without_result_images,
 )
+from keen_tui.providers.wire.late_imports import load_anyio
 from keen_tui.providers.wire.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.wire.sse import ServerSentEvent
 from keen_tui.providers.wire.wire_text import mended_json
@@ -151,7 +152,7 @@ class HttpProvider(ABC):
             if not self._loaded:
                 with suppress(AuthFailed):  # the call itself reports the error
                     self._client()
-                _load_anyio()
+                load_anyio()
                 self._loaded = True
 
     def sibling(self, *, searches: bool) -> HttpProvider:
@@ -383,16 +384,6 @@ async def reader_of(stack: AsyncExitStack, sending: Awaitable[OpenStream], serve
 async def _done(work: Callable[[], Result], size: int) -> Result:
     """The result of the work on `size` characters. A thread does it if there are many."""
     return work() if size < LONG else await asyncio.to_thread(work)
-
-
-def _load_anyio() -> None:
-    """Import the parts of anyio that the SDK's client would import in the first request, on the event
-    loop."""
-    import anyio  # noqa: PLC0415 - comes with the SDK
-
-    for name in ("Event", "Lock", "connect_tcp"):  # each is imported when it is looked up
-        getattr(anyio, name)
-    anyio.run(anyio.sleep, 0)  # imports the part for asyncio
 
 
 def _is_of_user(message: NativeMessage) -> bool:
