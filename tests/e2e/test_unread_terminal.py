@@ -110,6 +110,15 @@ def port_of(server: ModelServer) -> int:
     return urlsplit(server.base_url).port or 0
 
 
+def ended_by(terminal: TerminalProgram, number: int) -> int:
+    """The exit code after that signal; 0 hangs up."""
+    if number:
+        os.kill(terminal.pid, number)
+    else:
+        terminal.hang_up()
+    return ended_unread(terminal)
+
+
 def ran(folder: Path) -> tuple[str, str]:
     """What the two calls have written, each time they ran."""
     return (folder / "work/ran.txt").read_text(), (folder / "work/waits.txt").read_text()
@@ -123,11 +132,7 @@ def test_a_turn_that_the_end_of_the_terminal_stops_is_continued_with_one_key(
     with program(tmp_path, [Reply([RUN, WAIT])], "--mode", "auto") as (terminal, server):
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
         begun(terminal, tmp_path)
-        if number:
-            os.kill(terminal.pid, number)
-        else:
-            terminal.hang_up()
-        assert ended_unread(terminal) == 0
+        assert ended_by(terminal, number) == 0
     with program(tmp_path, [TO_END], "--mode", "auto", "--continue", port=port_of(server)) as (
         terminal,
         server,
@@ -147,11 +152,7 @@ def test_line_by_line_such_a_turn_is_continued_too(tmp_path: Path, number: int) 
     with program(tmp_path, [Reply([RUN, WAIT])], *flags, controls=True) as (terminal, server):
         terminal.wait_for("> ")
         begun(terminal, tmp_path)
-        if number:
-            os.kill(terminal.pid, number)
-        else:
-            terminal.hang_up()
-        assert ended_unread(terminal) == 0
+        assert ended_by(terminal, number) == 0
     port = port_of(server)
     with program(tmp_path, [TO_END], *flags, "--continue", controls=True, port=port) as (terminal, _):
         terminal.wait_for("Turn 1 incomplete")
