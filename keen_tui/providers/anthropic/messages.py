@@ -33,6 +33,7 @@ from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
 from keen_tui.providers.wire.images import base64_of, result_content, rewritten_content
 from keen_tui.providers.wire.key_headers import key_headers
+from keen_tui.providers.wire.lazy_packages import lazy_packages
 from keen_tui.providers.wire.wire_text import mended, mended_json
 
 if TYPE_CHECKING:
@@ -229,7 +230,8 @@ class AnthropicMessages(HttpProvider):
             return self._sdk
         key = self._checked_key()
         certificates = self._certificates()
-        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
+        with lazy_packages("anthropic"):
+            from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         # The SDK warns of old models and options on stderr, where the screen is drawn.
         warnings.filterwarnings("ignore", message="The model '|Using Claude with ")

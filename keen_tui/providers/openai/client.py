@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
+from keen_tui.providers.wire.lazy_packages import lazy_packages
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, RequestOptions
@@ -35,7 +36,8 @@ class OpenAIProvider(HttpProvider):
 
     def _connected(self, key: str) -> AsyncOpenAI:
         certificates = self._certificates()
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
+        with lazy_packages("openai"):
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         return AsyncOpenAI(
             api_key=key or "none",  # the SDK demands one, even if none is sent

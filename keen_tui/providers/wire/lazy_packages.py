@@ -1,0 +1,109 @@
+"""Imports an SDK without most of its modules.
+
+The `__init__` modules of an SDK import its types and resources: hundreds of modules, most of the time that
+its import takes, and nothing that a request needs. Inside `lazy_packages` the import of a package doesn't run
+its `__init__`. A name that `__init__` would import from the package is imported when somebody asks for it.
+When any other name is asked for, `__init__` runs. So the package has all its names, as always, at any time.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.abc import InspectLoader, Loader
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any, NamedTuple
+
+
+@contextmanager
+def lazy_packages(library: str) -> Iterator[None]:
+    """While this is open, the packages of `library` are imported without running their `__init__`."""
+    finder = _Finder(library)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Finder:
+    """Finds the packages of one library."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None, /
+    ) -> ModuleSpec | None:
+        if name.partition(".")[0] != self._library:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.submodule_search_locations and isinstance(spec.loader, InspectLoader):
+            spec.loader = _LateLoader(spec.loader)
+        return spec
+
+
+class _LateLoader(Loader):
+    """Leaves the work to the `real` loader of a package, until somebody needs it."""
+
+    def __init__(self, real: InspectLoader) -> None:
+        self._real = real
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self._real
+        module.__class__ = _LazyPackage
+
+
+class _Origin(NamedTuple):
+    """Where `__init__` imports a name from: a module of its package, and the name there."""
+
+    module: str
+    name: str
+
+
+class _LazyPackage(ModuleType):
+    """A package whose `__init__` hasn't run."""
+
+    def __getattr__(self, name: str) -> Any:
+        origins: Mapping[str, _Origin] | None = vars(self).get("__origins__")
+        if origins is None:
+            origins = self.__origins__ = _imported_names(self)
+        if name in origins:
+            module, there = origins[name]
+            found = getattr(importlib.import_module(f"{self.__name__}.{module}"), there)
+            setattr(self, name, found)
+            return found
+        if not name.startswith("__") and PathFinder.find_spec(f"{self.__name__}.{name}", self.__path__):
+            return importlib.import_module(f"{self.__name__}.{name}")
+        if "__running__" in vars(self):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        self._run()
+        return getattr(self, name)
+
+    def __dir__(self) -> list[str]:
+        self._run()
+        return dir(self)
+
+    def _run(self) -> None:
+        """Run `__init__`. Afterwards this is a package like any other."""
+        assert isinstance(self.__loader__, Loader)
+        self.__running__ = True
+        self.__loader__.exec_module(self)
+        self.__class__ = ModuleType  # type: ignore[assignment]
+
+
+def _imported_names(package: ModuleType) -> dict[str, _Origin]:
+    """The names that the `__init__` of a package imports from modules of the package."""
+    assert isinstance(package.__loader__, InspectLoader)
+    source = package.__loader__.get_source(package.__name__) or ""
+    return {
+        alias.asname or alias.name: _Origin(statement.module, alias.name)
+        for statement in ast.parse(source).body
+        if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module
+        for alias in statement.names
+    }
