@@ -9,7 +9,7 @@ from textual.events import MouseScrollUp
 from keen_tui.frontends.tui.look.glyphs import ASCII
 from keen_tui.frontends.tui.state.state import TextBlock, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.transcript.document import LINES_KEPT
+from keen_tui.frontends.tui.transcript.placed_block import LINES_KEPT
 from tests.support.screen import (
     DIFF,
     TranscriptApp,

@@ -399,7 +399,7 @@ class KeenApp(TerminalApp[str | None]):
             workspace.show(state)
             rest.note_shown(workspace, state)
 
-        bridge = follow(batches, workspace.state, show, self._clock)
+        bridge = follow(batches, workspace.state, show, self._clock, workspace.prepare)
         self.run_worker(bridge, name="bridge", exit_on_error=False)
         workspace.parts.drafts.bring_back()
         if setup.opening:

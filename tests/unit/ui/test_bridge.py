@@ -61,6 +61,25 @@ async def test_a_reply_that_comes_all_at_once_is_drawn_in_pieces() -> None:
     assert max(after - before for before, after in pairwise(lengths)) <= 2 * CHARACTERS_AT_ONCE
 
 
+@pytest.mark.parametrize("enough", [True, False])
+async def test_only_what_cannot_be_prepared_is_drawn_on_the_way(enough: bool) -> None:
+    bus, shown, prepared = EventBus(), list[UiState](), list[UiState]()
+
+    def prepare(state: UiState) -> bool:
+        prepared.append(state)
+        return enough
+
+    reader = asyncio.create_task(follow(bus.subscribe(), UiState(), shown.append, prepare=prepare))
+    await asyncio.sleep(0)
+    bus.publish_all([story.started(1, "go"), TextDelta(turn=1, step=1, text="x" * 5 * CHARACTERS_AT_ONCE)])
+    bus.close()
+    await asyncio.wait_for(reader, LIMIT)
+    assert len(prepared) == 4
+    assert len(shown) == (1 if enough else 5)
+    block = shown[-1].live[-1]
+    assert isinstance(block, TextBlock) and len(block.text) == 5 * CHARACTERS_AT_ONCE
+
+
 async def test_a_long_text_of_the_past_is_the_very_one_that_was_read() -> None:
     """A session of 10,000 messages would have another copy of all its replies."""
     bus, shown, text = EventBus(), list[UiState](), "x" * 3 * CHARACTERS_AT_ONCE

@@ -110,6 +110,34 @@ def test_what_is_prepared_is_measured_as_it_is_folded_when_it_is_shown() -> None
     assert estimated(turned) == estimated(plain)
 
 
+def test_text_that_was_read_ahead_is_shown_like_any_other() -> None:
+    begun, more = "# One\n\ntwo", "# One\n\ntwo words\n\n- three"
+    growing, at_once = document(), document()
+    growing.show(Trail(PAST), (text_block(begun, turn=99, open=True),))
+    shown = list(growing.lines(len(PAST)))
+    assert growing.read_ahead(len(PAST), (text_block(more, turn=99, open=True),))
+    assert growing.lines(len(PAST)) == shown
+    for each in (growing, at_once):
+        each.show(Trail(PAST), (text_block(more + " and four", turn=99, open=True),))
+    assert growing.lines(len(PAST)) == at_once.lines(len(PAST)) != shown
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        (),
+        (text_block("so", turn=99, open=True), UserBlock(turn=99, text="more")),
+        (UserBlock(turn=99, text="now"),),
+        (text_block("so far", turn=98, open=True),),
+    ],
+)
+def test_nothing_is_read_ahead_of_other_blocks(live: tuple[Block, ...]) -> None:
+    shown = document()
+    shown.show(Trail(PAST), LIVE[1:])
+    shown.lines(len(PAST))
+    assert not shown.read_ahead(len(PAST), live)
+
+
 def test_the_first_block_is_itself_though_another_one_has_its_name() -> None:
     notices = tuple(NoticeBlock(turn=1, text=text) for text in ("one", "two"))
     shown = document()

@@ -15,6 +15,8 @@ from keen_tui.frontends.tui.transcript.markdown.splitter import (
     Splitter,
 )
 from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
+from keen_tui.text.highlighting import load
+from keen_tui.text.markdown import parse
 from tests.support.screen import look
 
 LOOK = look()
@@ -139,6 +141,31 @@ def test_numbers_go_on_where_a_long_list_is_cut() -> None:
     rows = texts(render_markdown("\n".join(f"1. item {row}" for row in range(1, 60)), LOOK))
     assert rows[0] == "    1. item 1"
     assert rows[58] == "    59. item 59"
+
+
+@settings(max_examples=200)
+@given(DOCUMENT)
+@example("a\n\n- b\n\n\n# c\n" * 20)
+def test_a_piece_has_the_blocks_of_its_own_text(text: str) -> None:
+    splitter = Splitter()
+    splitter.feed(text)
+    splitter.finish()
+    kept = [piece for piece in splitter.pieces if piece.blocks is not None]
+    assert [piece.blocks for piece in kept] == [parse(piece.source) for piece in kept]
+
+
+def test_another_width_parses_and_colours_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# One\n\n- two\n\n```python\nreturn 3\n```\n\nfour " + "words " * 30
+    load("python", "")
+    stream = MarkdownStream()
+    stream.feed(text)
+    stream.finish()
+    stream.lines(LOOK)
+    for name in ("parse", "highlight"):
+        monkeypatch.setattr(f"keen_tui.frontends.tui.transcript.markdown.stream.{name}", None)
+    narrow = stream.lines(look(width=30))
+    monkeypatch.undo()
+    assert narrow == render_markdown(text, look(width=30)) and narrow != render_markdown(text, LOOK)
 
 
 def test_finished_blocks_are_not_drawn_again() -> None:

@@ -17,7 +17,8 @@ FRAME_SECONDS = 1 / 30
 SLICE_SECONDS = 0.01
 """How long events are folded at a stretch: no key waits longer."""
 CHARACTERS_AT_ONCE = 1_000
-"""New text that is drawn at a stretch: of a reply that comes all at once keys wait only for a piece."""
+"""New text that is prepared or drawn in one go: keys wait only for so much of a reply that arrives at
+once."""
 
 _SHARE_OF_TIME = 3
 """Drawing gets at most one part of its own time in this many, so that keys are always answered."""
@@ -30,10 +31,14 @@ async def follow(
     state: UiState,
     show: Callable[[UiState], None],
     clock: Callable[[], float] = time.monotonic,
+    prepare: Callable[[UiState], bool] = lambda _: False,
 ) -> None:
     """Draw `state` as the events change it, until the bus is closed.
 
-    The first event after a pause is drawn at once; while they keep coming, about 30 times a second.
+    The first event after a pause is drawn at once; while they keep coming, about 30 times a second. A batch
+    with much text is taken in pieces, and only the last one has to be seen: for the others `prepare` does the
+    work that can be done without painting. If it returns False, they are drawn.
+
     An event that can't be folded or a state that can't be drawn is logged, and it goes on.
     """
     async for batch in batches:
@@ -41,7 +46,8 @@ async def follow(
             state = folded
             started = time.thread_time()
             try:
-                show(state)
+                if not (more and prepare(state)):
+                    show(state)
             except Exception:
                 _log.exception("the screen could not be drawn")
             spent = time.thread_time() - started

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
@@ -19,33 +18,15 @@ from keen_tui.frontends.tui.transcript.blocks.block_rows import (
     gap_before,
     ticks,
 )
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, rows_kept
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
 from keen_tui.frontends.tui.transcript.folding import Folding, Folds, FoldState, fold_key
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
-from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
+from keen_tui.frontends.tui.transcript.placed_block import DrawnBlocks, PlacedBlock
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
-LINES_KEPT: Final = 2_000
-"""Drawn rows that are kept; the least recently seen blocks lose theirs."""
 _NARROWEST: Final = 10
 """The fewest cells in a row when heights are estimated."""
-
-_serials = count()
-
-
-class PlacedBlock(Struct, eq=False):
-    """A block in its place, with the empty rows above it. Its height is known for the look with the number
-    `measured`, and estimated from its `extent` for others."""
-
-    block: Block
-    gap: int
-    extent: tuple[int, int]
-    measured: int = 0
-    lines: Sequence[Line] | None = None
-    stream: MarkdownStream | None = None
-    streamed: str = ""
-    serial: int = field(default_factory=lambda: next(_serials))
 
 
 class _Coming(Struct, eq=False):
@@ -84,8 +65,7 @@ class Document:
         self._coming = _Coming()
         self._look_number = 1
         self._folds = Folds()
-        self._drawn: OrderedDict[int, PlacedBlock] = OrderedDict()
-        self._drawn_lines = 0
+        self._drawn = DrawnBlocks()
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -141,6 +121,18 @@ class Document:
             first_changed = min(first_changed, total)
         return self._last_changed(before_last, first_changed)
 
+    def read_ahead(self, past: int, live: Sequence[Block]) -> bool:
+        """Parse and draw the new part of the last block's text, without showing it yet. Returns False if
+        there are other blocks than before, after `past` blocks of the past; then nothing is done."""
+        if not live or past + len(live) != len(self.entries):
+            return False
+        entry, block = self.entries[-1], live[-1]
+        if not isinstance(block, TextBlock) or block_name(block) != block_name(entry.block):
+            return False
+        if entry.lines is not None:
+            entry.stream(block).draw_finished(self.look)
+        return True
+
     def index_of(self, block: Block) -> int | None:
         """The index of a block that was shown before; it may be a different object now."""
         name = block_name(block)
@@ -189,7 +181,7 @@ class Document:
         if entry.lines is None:
             self._draw(index, entry)
         else:
-            self._drawn.move_to_end(entry.serial)
+            self._drawn.seen(entry)
         assert entry.lines is not None
         return entry.lines
 
@@ -246,28 +238,24 @@ class Document:
         """Forget all drawings, because the look or the fold states changed."""
         self.look = look or self.look
         self._look_number += 1
-        for entry in self._drawn.values():
-            entry.lines = None
-        self._drawn.clear()
-        self._drawn_lines = 0
+        self._drawn.forget_all_lines()
         self._estimate_all()
 
     def recolour(self) -> None:
         """Redraw visible blocks, because new colours are ready."""
-        for entry in tuple(self._drawn.values()):
+        for entry in self._drawn:
             if isinstance(entry.lines, LazyLines):
                 entry.lines.forget()
             else:
-                self._forget_lines(entry)
-            if entry.stream:
-                entry.stream.forget_rows()
+                self._drawn.forget_lines(entry)
+            entry.recolour()
 
     def tick(self, indices: Iterable[int]) -> list[int]:
         """Redraw the running clocks in these blocks; returns the blocks that have one."""
         last = len(self.entries) - 1
         ticking = [index for index in indices if ticks(self.entries[index].block, last=index == last)]
         for index in ticking:
-            self._forget_lines(self.entries[index])
+            self._drawn.forget_lines(self.entries[index])
         return ticking
 
     def redraw_end(self) -> None:
@@ -298,7 +286,7 @@ class Document:
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
-            self._forget_lines(entry)
+            self._drawn.remove(entry)
         del self.entries[length:]
         self._heights.truncate(length)
 
@@ -315,7 +303,7 @@ class Document:
 
     def _changed(self, index: int) -> None:
         entry = self.entries[index]
-        self._forget_lines(entry)
+        self._drawn.forget_lines(entry)
         entry.measured = 0
         entry.extent = extent(entry.block, self._folds.view(entry.block))
         self._heights.update(index, entry.gap + self._estimate(entry))
@@ -367,33 +355,9 @@ class Document:
         )
 
     def _draw(self, index: int, entry: PlacedBlock) -> None:
-        entry.lines = draw_block(entry.block, self._scene(index), self._stream(entry))
+        block = entry.block
+        stream = entry.stream(block) if isinstance(block, TextBlock) else None
+        entry.lines = draw_block(block, self._scene(index), stream)
         entry.measured = self._look_number
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
-        self._drawn[entry.serial] = entry
-        self._drawn_lines += rows_kept(entry.lines)
-        while self._drawn_lines > LINES_KEPT and len(self._drawn) > 1:
-            _, oldest = self._drawn.popitem(last=False)
-            self._drawn_lines -= rows_kept(oldest.lines or ())
-            oldest.lines = None
-
-    def _stream(self, entry: PlacedBlock) -> MarkdownStream | None:
-        """The stream of a growing text, fed with the new part; None for text that was never open."""
-        block = entry.block
-        if not isinstance(block, TextBlock) or not (block.open or entry.stream):
-            entry.stream = None
-            return None
-        stream, streamed = entry.stream, entry.streamed
-        if stream is None or not block.text.startswith(streamed):
-            stream, streamed = MarkdownStream(), ""
-        stream.feed(block.text[len(streamed) :])
-        if not block.open:
-            stream.finish()
-        # A finished stream isn't needed any more: later drawings start from the whole text.
-        entry.stream, entry.streamed = (stream, block.text) if block.open else (None, "")
-        return stream
-
-    def _forget_lines(self, entry: PlacedBlock) -> None:
-        if self._drawn.pop(entry.serial, None) is not None:
-            self._drawn_lines -= rows_kept(entry.lines or ())
-        entry.lines = None
+        self._drawn.keep(entry)

@@ -230,6 +230,11 @@ class WorkspaceScreen(Screen[None]):
         if state.unsent and state.session_id != before.session_id:
             self.prompt.write_before("\n".join(state.unsent))
 
+    def prepare(self, state: UiState) -> bool:
+        """Prepare the drawing of a state that another one follows at once. False if it has to be drawn."""
+        is_same = state.session_id == self._drawn_session and not state.restoring
+        return is_same and self.transcript.document.read_ahead(len(state.past), state.live)
+
     def _draw(self, before: UiState, state: UiState) -> None:
         if state.session_id != self._drawn_session:
             self._begin_session(state.session_id)

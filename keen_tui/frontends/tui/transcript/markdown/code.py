@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.frontends.tui.look.highlight import highlight
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
 from keen_tui.frontends.tui.transcript.blocks.lines import (
@@ -21,7 +20,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import (
     sliced,
     wrap_code,
 )
-from keen_tui.text.highlighting import Coloured, safe_code
+from keen_tui.text.highlighting import Coloured
 
 PAD: Final = 2
 """Empty cells between the edge of the background and the code."""
@@ -73,15 +72,13 @@ class _Group(NamedTuple):
         return len(self.ends) - 1
 
 
-def code_lines(
-    code: str, cells: int, styles: Styles, *, ground: str, language: str = "", path: str = ""
-) -> list[Line]:
-    """The rows of a piece of code, `cells` wide; lines that are too long are wrapped."""
+def code_lines(code: Iterable[Coloured], cells: int, styles: Styles, *, ground: str) -> list[Line]:
+    """The rows of lines of code, `cells` wide; lines that are too long are wrapped."""
     plain = styles("text", on=ground)
     pad = (Segment(" " * PAD, plain),)
     return [
         row.behind(pad).filled(cells, plain)
-        for coloured in highlight(safe_code(code), language, path)
+        for coloured in code
         for row in wrap_code(code_runs(coloured, styles, ground), cells - 2 * PAD)
     ]
 

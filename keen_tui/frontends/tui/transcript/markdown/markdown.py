@@ -7,11 +7,13 @@ from typing import Final
 
 from rich.segment import Segment
 
+from keen_tui.frontends.tui.look.highlight import highlight
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, wrap
 from keen_tui.frontends.tui.transcript.markdown.code import code_lines
 from keen_tui.frontends.tui.transcript.markdown.inline import inline_runs
 from keen_tui.frontends.tui.transcript.markdown.tables import draw_table, table_columns, table_rows
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.text.highlighting import safe_code
 from keen_tui.text.markdown import MarkdownBlock
 
 BULLET_CELLS: Final = 3
@@ -72,8 +74,8 @@ def _block(
             sign = Segment(f"{'#' * block.level} ", look.styles("dim"))
             return wrap([sign, *inline_runs(block.inline, look.styles, role=role, bold=True)], cells)
         case "code":
-            code = block.text.removesuffix("\n")
-            return code_lines(code, wide, look.styles, ground="panel", language=block.language)
+            code = highlight(safe_code(block.text.removesuffix("\n")), block.language)
+            return code_lines(code, wide, look.styles, ground="panel")
         case "list":
             return _list(block, look, cells, role, number)
         case "quote":

@@ -41,7 +41,8 @@ class Piece(Struct, frozen=True):
     """A piece of text that is drawn separately, `gap` empty rows below the piece before it.
 
     The `source` of code has no fence lines. A continued list begins with item `number`; a continued table
-    repeats its head in `source`, and has the `widths` of its first piece.
+    repeats its head in `source`, and has the `widths` of its first piece. `blocks` is the parsed source, if
+    the cut needed it, and is right as long as nothing defines a link.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Piece(Struct, frozen=True):
     language: str = ""
     number: int | None = None
     widths: tuple[int, ...] | None = None
+    blocks: Sequence[MarkdownBlock] | None = None
 
 
 class _Fence(Struct, frozen=True):
@@ -162,7 +164,7 @@ class Splitter(Struct):
             if not last and not _is_too_long(block, source) and not block.fenced:
                 continue
             if index or block.fenced:
-                self._cut_at(starts[index] - len(self._carry.head), _Carry())
+                self._cut_at(starts[index] - len(self._carry.head), _Carry(), blocks[:index])
                 if block.fenced:
                     self._open_fence(source.partition("\n")[0])
                 return True
@@ -224,9 +226,9 @@ class Splitter(Struct):
             self._cut_at(behind - first, _Carry(gap=0, head=head, widths=widths))
             first = behind
 
-    def _cut_at(self, position: int, carry: _Carry) -> None:
+    def _cut_at(self, position: int, carry: _Carry, blocks: Sequence[MarkdownBlock] | None = None) -> None:
         if not _is_blank(self._tail[:position]):
-            self._add(self._block_piece(self._tail[:position]))
+            self._add(self._block_piece(self._tail[:position], blocks))
         self._tail = self._tail[position:]
         self._carry = carry
 
@@ -236,9 +238,10 @@ class Splitter(Struct):
             for label, address in definitions(piece.source).items():
                 self.definitions.setdefault(label, address)
 
-    def _block_piece(self, text: str) -> Piece:
+    def _block_piece(self, text: str, blocks: Sequence[MarkdownBlock] | None = None) -> Piece:
         carry = self._carry
-        return Piece(carry.head + text, gap=carry.gap, number=carry.number, widths=carry.widths)
+        source = carry.head + text
+        return Piece(source, gap=carry.gap, number=carry.number, widths=carry.widths, blocks=blocks)
 
     def _code_piece(self, fence: _Fence, lines: Sequence[str]) -> Piece:
         return Piece(fence.code(lines), gap=self._carry.gap, code=True, language=fence.language)

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from keen_tui.frontends.tui.look.highlight import highlight
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
 from keen_tui.frontends.tui.transcript.markdown.code import code_lines
 from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
 from keen_tui.frontends.tui.transcript.markdown.splitter import Piece, Splitter
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
-from keen_tui.text.highlighting import load
-from keen_tui.text.markdown import parse
+from keen_tui.text.highlighting import Coloured, load, safe_code
+from keen_tui.text.markdown import MarkdownBlock, parse
+
+
+class _Code(Struct, frozen=True):
+    """Code with its colours, line by line."""
+
+    lines: Sequence[Coloured]
+
+
+_Content: TypeAlias = Sequence[MarkdownBlock] | _Code
 
 
 class MarkdownStream:
-    """The rows of a text that arrives in pieces. Rows of finished blocks are drawn once per look."""
+    """The rows of a text that arrives in pieces.
+
+    Finished pieces are parsed or coloured once, and drawn once per look.
+    """
 
     def __init__(self) -> None:
+        self.finished = False
         self._splitter = Splitter()
+        self._contents: list[_Content] = []
+        """What is drawn for each finished piece."""
         self._look: RenderStyle | None = None
         self._drawn: list[Line] = []
         self._pieces_drawn = 0
@@ -24,36 +45,51 @@ class MarkdownStream:
         self._splitter.feed(text)
 
     def finish(self) -> None:
+        """End the text."""
+        self.finished = True
         self._splitter.finish()
         if self._splitter.definitions:
-            self.forget_rows()  # a link definition applies to the text before it, too
+            self.forget_contents()  # a link definition applies to the text before it, too
 
-    def forget_rows(self) -> None:
-        """Forget the drawn rows, so that everything is drawn again."""
+    def forget_contents(self) -> None:
+        """Parse, colour and draw everything again."""
+        self._contents.clear()
         self._look = None
+
+    def draw_finished(self, look: RenderStyle) -> None:
+        """Draw the pieces that have been finished since the last time."""
+        if look != self._look:
+            self._look, self._drawn, self._pieces_drawn = look, [], 0
+        pieces = self._splitter.pieces
+        self._contents += map(self._content, pieces[len(self._contents) :])
+        for number in range(self._pieces_drawn, len(pieces)):
+            self._drawn += self._rows(pieces[number], self._contents[number], look)
+        self._pieces_drawn = len(pieces)
 
     def lines(self, look: RenderStyle) -> list[Line]:
         """All current rows, gutter included."""
-        if look != self._look:
-            self._look, self._drawn, self._pieces_drawn = look, [], 0
-        for piece in self._splitter.pieces[self._pieces_drawn :]:
-            self._drawn += self._rows(piece, look)
-        self._pieces_drawn = len(self._splitter.pieces)
+        self.draw_finished(look)
         tail = self._splitter.tail()
-        return [*self._drawn, *(self._rows(tail, look) if tail is not None else ())]
+        return [*self._drawn, *(self._rows(tail, self._content(tail), look) if tail is not None else ())]
 
-    def _rows(self, piece: Piece, look: RenderStyle) -> list[Line]:
-        rows = self._draw(piece, look)
+    def _content(self, piece: Piece) -> _Content:
+        if piece.code:
+            return _Code(highlight(safe_code(piece.source), piece.language))
+        if piece.blocks is not None and not self._splitter.definitions:
+            return piece.blocks
+        return parse(piece.source, self._splitter.definitions)
+
+    def _rows(self, piece: Piece, content: _Content, look: RenderStyle) -> list[Line]:
+        rows = self._draw(piece, content, look)
         gap = [BLANK] * piece.gap if self._drawn and rows else []
         return [*gap, *rows]
 
-    def _draw(self, piece: Piece, look: RenderStyle) -> list[Line]:
-        if piece.code:
+    def _draw(self, piece: Piece, content: _Content, look: RenderStyle) -> list[Line]:
+        if isinstance(content, _Code):
             gutter = look.gutter()
-            rows = code_lines(piece.source, look.wide, look.styles, ground="panel", language=piece.language)
+            rows = code_lines(content.lines, look.wide, look.styles, ground="panel")
             return [row.behind(gutter) for row in rows]
-        blocks = parse(piece.source, self._splitter.definitions)
-        return render_blocks(blocks, look, number=piece.number, widths=piece.widths)
+        return render_blocks(content, look, number=piece.number, widths=piece.widths)
 
 
 def render_markdown(text: str, look: RenderStyle) -> list[Line]:

@@ -1,0 +1,101 @@
+"""A block in its place in the document, and which blocks keep their drawn rows."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from msgspec import Struct, field
+
+from keen_tui.frontends.tui.state.state import Block, TextBlock
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import rows_kept
+from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
+
+LINES_KEPT: Final = 2_000
+"""Drawn rows that are kept; the least recently seen blocks lose theirs, and what was parsed for them."""
+
+_serials = count()
+
+
+class PlacedBlock(Struct, eq=False):
+    """A block in its place, with the empty rows above it.
+
+    Its height is known for the look with the number `measured`, and estimated from its `extent` for others.
+    """
+
+    block: Block
+    gap: int
+    extent: tuple[int, int]
+    measured: int = 0
+    lines: Sequence[Line] | None = None
+    serial: int = field(default_factory=lambda: next(_serials))
+    _stream: MarkdownStream | None = None
+    _streamed: str = ""
+
+    def stream(self, block: TextBlock) -> MarkdownStream:
+        """The text of `block`, parsed. Only what is new since the last time is read, if the text has only
+        grown."""
+        stream, text = self._stream, block.text
+        is_further = stream is not None and not stream.finished and text.startswith(self._streamed)
+        if stream is None or not (is_further or text == self._streamed):
+            stream, self._streamed = MarkdownStream(), ""
+        if len(text) > len(self._streamed):
+            stream.feed(text[len(self._streamed) :])
+        if not (block.open or stream.finished):
+            stream.finish()
+        self._stream, self._streamed = stream, text
+        return stream
+
+    def recolour(self) -> None:
+        """Parse and colour the text again when it is drawn next."""
+        if self._stream is not None:
+            self._stream.forget_contents()
+
+    def forget(self) -> None:
+        """Forget everything that can be made again from the block."""
+        self.lines = self._stream = None
+        self._streamed = ""
+
+
+class DrawnBlocks:
+    """The blocks that were drawn most recently. They keep up to `LINES_KEPT` rows."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[int, PlacedBlock] = OrderedDict()
+        self._rows = 0
+
+    def __iter__(self) -> Iterator[PlacedBlock]:
+        return iter(self._entries.values())
+
+    def keep(self, entry: PlacedBlock) -> None:
+        """Keep the rows of a block that was drawn just now. Others may lose theirs."""
+        self._entries[entry.serial] = entry
+        self._entries.move_to_end(entry.serial)
+        self._rows += rows_kept(entry.lines or ())
+        while self._rows > LINES_KEPT and len(self._entries) > 1:
+            _, oldest = self._entries.popitem(last=False)
+            self.forget_lines(oldest)
+            oldest.forget()
+
+    def seen(self, entry: PlacedBlock) -> None:
+        """A drawn block was looked at again."""
+        self._entries.move_to_end(entry.serial)
+
+    def forget_lines(self, entry: PlacedBlock) -> None:
+        """The rows of a block have changed."""
+        if entry.lines is not None:
+            self._rows -= rows_kept(entry.lines)
+        entry.lines = None
+
+    def forget_all_lines(self) -> None:
+        for entry in self._entries.values():
+            entry.lines = None
+        self._rows = 0
+
+    def remove(self, entry: PlacedBlock) -> None:
+        """The block isn't shown any more."""
+        self.forget_lines(entry)
+        self._entries.pop(entry.serial, None)
