@@ -168,7 +168,7 @@ class _Timed(Coroutine[Any, Any, Any]):
 
 
 class _Policy(asyncio.DefaultEventLoopPolicy):
-    """Creates watched event loops."""
+    """Creates event loops, and watches that of the main thread."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
@@ -176,7 +176,8 @@ class _Policy(asyncio.DefaultEventLoopPolicy):
 
     def new_event_loop(self) -> asyncio.AbstractEventLoop:
         loop = super().new_event_loop()
-        self._watch.on_loop(loop)
+        if threading.current_thread() is threading.main_thread():
+            self._watch.on_loop(loop)
         return loop
 
 
