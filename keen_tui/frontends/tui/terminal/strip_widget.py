@@ -33,6 +33,7 @@ class StripWidget(Widget):
         self._painted: list[Strip] = []
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
+        self._may_differ = False
 
     def strips(self) -> Iterable[Strip]:
         """The rows from the top, as many as the widget is high."""
@@ -45,7 +46,18 @@ class StripWidget(Widget):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def refresh_changed(self) -> None:
-        """Have those rows painted that look different than before."""
+        """Paint the rows again that look different than before, once no more messages wait for this widget:
+        so several changes are looked at once."""
+        self._may_differ = True
+        self.check_idle()
+
+    def on_idle(self) -> None:
+        self._refresh_differing()
+
+    def _refresh_differing(self) -> None:
+        if not self._may_differ:
+            return
+        self._may_differ = False
         size = self.size
         if self._is_stale or not self._fits(size):
             self.refresh()
@@ -58,6 +70,7 @@ class StripWidget(Widget):
             super().refresh(*regions)
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        self._refresh_differing()
         size = self.size
         if self._is_stale or not self._fits(size):
             self._drawn = []  # the line filters may have changed

@@ -67,7 +67,6 @@ class RowWidget(StripWidget):
         super().__init__(id=id)
         self.look = styles
         self.glyphs = glyphs
-        self._has_changed = False
         self._strips: Recent[Hashable, Strip] = Recent(_STRIPS_KEPT)
         self._made = MadeOfRows[Strip]()
 
@@ -85,12 +84,6 @@ class RowWidget(StripWidget):
         if layout:
             self.refresh(layout=True)
         else:
-            self._has_changed = True
-            self.check_idle()
-
-    def on_idle(self) -> None:
-        if self._has_changed:
-            self._has_changed = False
             self.refresh_changed()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
