@@ -264,7 +264,7 @@ class KeenApp(TerminalApp[str | None]):
     async def _furnish(self) -> None:
         try:
             setup, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
-            from keen_tui.frontends.tui.startup.mounting import mount_panes
+            from keen_tui.frontends.tui.startup.mounting import draw_ahead, mount_panes
 
             problems = [_shortly(sentences) for sentences in self.broken_themes.values()]
             self.setup = setup
@@ -287,13 +287,14 @@ class KeenApp(TerminalApp[str | None]):
             await self._answer_keys()
             await self.mount_unseen(self._workspace)
             await mount_panes(self._workspace, self._answer_keys)
+            await draw_ahead(self, self._workspace, self._answer_keys)
         except Exception as error:
             self.failure = error
             self.exit()
             return
         self._workspace.hold_picture(True)
         await self.push_screen(self._workspace)
-        await drained(self._workspace)  # it is laid out
+        await drained(self._workspace)
         self._begin(setup, batches, problems)
 
     async def _answer_keys(self) -> None:

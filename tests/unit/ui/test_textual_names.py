@@ -39,6 +39,7 @@ METHODS: Mapping[tuple[type, str], tuple[str, ...]] = {
     (Compositor, "render_update"): ("full", "screen_stack", "simplify"),
     (LinuxDriver, "_sigcont_application"): ("_",),
     (LinuxDriver, "_sigtstp_application"): ("_",),
+    (Screen, "_refresh_layout"): ("size", "scroll"),
     (TextArea, "_delete_via_keyboard"): ("start", "end"),
     (TextArea, "_replace_via_keyboard"): ("insert", "start", "end"),
     (Widget, "_scroll_update"): ("virtual_size",),

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from textual import events, widgets
 from textual.app import App
@@ -88,15 +88,18 @@ class Typeahead:
             self._feeding = None
 
     def _deliver_next(self) -> None:
-        """Deliver a key, or all letters in a row for one editor: its queue keeps them in order."""
+        """Deliver a key, or all letters in a row for an editor as one key: it writes them in one go."""
         typed = self._waiting.popleft()
         if isinstance(typed, asyncio.Event):
             typed.set()
             return
-        self._app.call_later(self._deliver, typed)
         if isinstance(self._app.focused, widgets.TextArea) and _is_letter(typed):
-            while self._waiting and _is_letter(self._waiting[0]):
-                self._app.call_later(self._deliver, self._waiting.popleft())
+            letters = [typed]
+            while self._waiting and _is_letter(letter := self._waiting[0]):
+                letters.append(letter)
+                self._waiting.popleft()
+            typed = events.Key(typed.key, "".join(letter.character or "" for letter in letters))
+        self._app.call_later(self._deliver, typed)
 
     def _concerned(self) -> list[MessagePump]:
         """Where a key acts that is delivered now, in the order of its way."""
@@ -114,7 +117,7 @@ class Typeahead:
                     settled, concerned = concerned, self._concerned()
 
 
-def _is_letter(typed: TypedEvent | asyncio.Event) -> bool:
+def _is_letter(typed: TypedEvent | asyncio.Event) -> TypeGuard[events.Key]:
     return isinstance(typed, events.Key) and typed.is_printable
 
 

@@ -1,11 +1,15 @@
-"""The panes of the workspace, mounted one after another: all of them take longer than a key should wait."""
+"""The workspace before it is shown, made in steps: all of them together take longer than a key should
+wait."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from keen_tui.frontends.tui.keys.typeahead import drained
 
 if TYPE_CHECKING:
+    from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 
@@ -33,3 +37,16 @@ async def mount_panes(
         if answer_keys:
             await answer_keys()
     workspace.begin_to_show()
+
+
+async def draw_ahead(
+    app: TerminalApp[Any], workspace: WorkspaceScreen, answer_keys: Callable[[], Awaitable[None]]
+) -> None:
+    """Lay out and draw the workspace while the screen before it still shows what is typed: when the workspace
+    is shown, a key waits for neither. `answer_keys` is awaited behind each of the two."""
+    await answer_keys()
+    app.lay_out_unseen(workspace)
+    await answer_keys()
+    await drained(workspace)
+    app.draw_unseen(workspace)
+    await answer_keys()

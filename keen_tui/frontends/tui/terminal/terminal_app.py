@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import App, ReturnType
 from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from textual._compositor import CompositorUpdate
 
 
 class TerminalApp(App[ReturnType]):
@@ -32,6 +35,18 @@ class TerminalApp(App[ReturnType]):
         """Mount a screen with all its widgets while the current one stays. Pushing it shows it."""
         _, mounted = self._get_screen(screen)
         await mounted
+
+    def lay_out_unseen(self, screen: Screen[Any]) -> None:
+        """Lay out a mounted screen that isn't shown yet, for the size of the terminal. Unless that changes,
+        pushing the screen doesn't lay it out again."""
+        screen._refresh_layout(self.size)
+
+    def draw_unseen(self, screen: Screen[Any]) -> None:
+        """Draw a screen that is laid out but not shown yet: its rows needn't be drawn for its first picture.
+        Its compositor must be one of ours."""
+        picture = screen._compositor.render_update(full=True)
+        if picture is not None:
+            cast("CompositorUpdate", picture).render_segments(self.console)
 
     def write_to_terminal(self, sequence: str) -> None:
         """Write an escape sequence, if there is a terminal."""
