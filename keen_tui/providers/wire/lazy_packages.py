@@ -59,7 +59,7 @@ class _LateLoader(Loader):
         module.__class__ = _LazyPackage
 
 
-class _Origin(NamedTuple):
+class _ImportedName(NamedTuple):
     """Where `__init__` imports a name from: a module of its package, and the name there."""
 
     module: str
@@ -70,7 +70,7 @@ class _LazyPackage(ModuleType):
     """A package whose `__init__` hasn't run."""
 
     def __getattr__(self, name: str) -> Any:
-        origins: Mapping[str, _Origin] | None = vars(self).get("__origins__")
+        origins: Mapping[str, _ImportedName] | None = vars(self).get("__origins__")
         if origins is None:
             origins = self.__origins__ = _imported_names(self)
         if name in origins:
@@ -97,12 +97,12 @@ class _LazyPackage(ModuleType):
         self.__class__ = ModuleType  # type: ignore[assignment]
 
 
-def _imported_names(package: ModuleType) -> dict[str, _Origin]:
+def _imported_names(package: ModuleType) -> dict[str, _ImportedName]:
     """The names that the `__init__` of a package imports from modules of the package."""
     assert isinstance(package.__loader__, InspectLoader)
     source = package.__loader__.get_source(package.__name__) or ""
     return {
-        alias.asname or alias.name: _Origin(statement.module, alias.name)
+        alias.asname or alias.name: _ImportedName(statement.module, alias.name)
         for statement in ast.parse(source).body
         if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module
         for alias in statement.names
