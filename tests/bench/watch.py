@@ -168,7 +168,7 @@ class _Timed(Coroutine[Any, Any, Any]):
 
 
 class _Policy(asyncio.DefaultEventLoopPolicy):
-    """Creates event loops, and watches that of the main thread."""
+    """Creates event loops, and watches only that of the main thread."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()

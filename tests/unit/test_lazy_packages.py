@@ -32,7 +32,8 @@ FILES = {
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """A library that was imported without running its `__init__`. Its modules `_ran` tell who ran."""
+    """A library that was imported without running its `__init__`. A module `_ran` is imported only if the
+    `__init__` beside it runs."""
     for name, text in FILES.items():
         (file := tmp_path / "alibrary" / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -78,33 +79,47 @@ def test_a_name_that_the_package_does_not_have(library: ModuleType) -> None:
     assert not hasattr(library, "nothing") and library.VERSION == "1"
 
 
+def test_what_is_set_is_not_overwritten_later(library: ModuleType) -> None:
+    library.VERSION = "2"  # type: ignore[attr-defined]
+    assert library.Word and library.VERSION == "2"
+
+
+def test_the_error_of_an_init_that_fails_is_seen_each_time(library: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "alibrary" / "__init__.py").write_text("raise ValueError('no')")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            _ = library.VERSION
+
+
 @pytest.mark.parametrize(
-    ("library", "client", "late"),
+    ("sdk", "client", "late"),
     [
         ("openai", "AsyncOpenAI", ("openai.types.chat", "openai.types.responses", "openai.resources")),
         ("anthropic", "AsyncAnthropic", ("anthropic.resources", "anthropic.lib.bedrock")),
     ],
 )
-def test_the_sdks_have_all_their_names(library: str, client: str, late: tuple[str, ...]) -> None:
-    """What a request doesn't need isn't imported, and is there when somebody asks for it."""
-    listed = f"""
-import {library} as sdk
-print(*(f"{{name}} {{getattr(getattr(sdk, name), '__module__', '')}}" for name in sdk.__all__), sep="\\n")
+def test_the_sdks_have_all_their_names(sdk: str, client: str, late: tuple[str, ...]) -> None:
+    """Names that no request needs are imported on demand."""
+    names = ran_alone(f"import {sdk}\nprint(*{sdk}.__all__)")
+    shown = f"""
+import types
+for name in {names.split()!r}:
+    found = getattr({sdk}, name)
+    print(name, isinstance(found, types.ModuleType) or getattr(found, "__qualname__", type(found).__name__))
 """
     lazily = f"""
 import sys
 from keen_tui.providers.wire.lazy_packages import lazy_packages
-with lazy_packages({library!r}):
-    from {library} import {client}
+with lazy_packages({sdk!r}):
+    from {sdk} import {client}
 loaded = set(sys.modules)
 assert not loaded & set({late!r}), loaded & set({late!r})
+import {sdk}
 """
-    plain, lazy = (
-        subprocess.run(
-            [sys.executable, "-c", code + listed], capture_output=True, text=True, check=True
-        ).stdout.splitlines()
-        for code in ("", lazily)
-    )
-    assert plain == lazy
-    used = f"import {library}\nassert {library}.{client} is {client}\nfrom {library} import *\n"
-    subprocess.run([sys.executable, "-c", lazily + used], check=True)
+    assert ran_alone(lazily + shown) == ran_alone(f"import {sdk}{shown}")
+    ran_alone(f"{lazily}assert {sdk}.{client} is {client}\nfrom {sdk} import *")
+
+
+def ran_alone(program: str) -> str:
+    """The output of a program in a process of its own."""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

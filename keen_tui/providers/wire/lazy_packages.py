@@ -1,9 +1,8 @@
 """Imports an SDK without most of its modules.
 
-The `__init__` modules of an SDK import its types and resources: hundreds of modules, most of the time that
-its import takes, and nothing that a request needs. Inside `lazy_packages` the import of a package doesn't run
-its `__init__`. A name that `__init__` would import from the package is imported when somebody asks for it.
-When any other name is asked for, `__init__` runs. So the package has all its names, as always, at any time.
+The `__init__` modules of an SDK import its types and resources: hundreds of modules that no request needs,
+and most of the time of the import. `lazy_packages` imports packages without running their `__init__`. The
+first access to a name imports only the module that defines it; any other name runs `__init__`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.abc import InspectLoader, Loader
 from importlib.machinery import ModuleSpec, PathFinder
+from threading import get_ident
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,11 +23,13 @@ from typing import Any, NamedTuple
 def lazy_packages(library: str) -> Iterator[None]:
     """While this is open, the packages of `library` are imported without running their `__init__`."""
     finder = _Finder(library)
-    sys.meta_path.insert(0, finder)
+    place = sys.meta_path.index(PathFinder)
+    # A new list each time: other threads that import at this moment go through the old one.
+    sys.meta_path = [*sys.meta_path[:place], finder, *sys.meta_path[place:]]
     try:
         yield
     finally:
-        sys.meta_path.remove(finder)
+        sys.meta_path = [each for each in sys.meta_path if each is not finder]
 
 
 class _Finder:
@@ -48,7 +50,7 @@ class _Finder:
 
 
 class _LateLoader(Loader):
-    """Leaves the work to the `real` loader of a package, until somebody needs it."""
+    """Defers the `real` loader of a package until an unknown name is needed."""
 
     def __init__(self, real: InspectLoader) -> None:
         self._real = real
@@ -76,25 +78,34 @@ class _LazyPackage(ModuleType):
         if name in origins:
             module, there = origins[name]
             found = getattr(importlib.import_module(f"{self.__name__}.{module}"), there)
-            setattr(self, name, found)
+            vars(self)[name] = found
             return found
         if not name.startswith("__") and PathFinder.find_spec(f"{self.__name__}.{name}", self.__path__):
             return importlib.import_module(f"{self.__name__}.{name}")
-        if "__running__" in vars(self):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         self._run()
-        return getattr(self, name)
+        return ModuleType.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set a name. `__init__` runs first, because it would set its own value later."""
+        if not (name.startswith("__") or isinstance(value, ModuleType)):
+            self._run()
+        ModuleType.__setattr__(self, name, value)
 
     def __dir__(self) -> list[str]:
         self._run()
-        return dir(self)
+        return sorted(vars(self))
 
     def _run(self) -> None:
-        """Run `__init__`. Afterwards this is a package like any other."""
+        """Run `__init__`, unless this thread runs it already. Then the package is an ordinary module."""
         assert isinstance(self.__loader__, Loader)
-        self.__running__ = True
-        self.__loader__.exec_module(self)
-        self.__class__ = ModuleType  # type: ignore[assignment]
+        if vars(self).get("__runs_in__") == get_ident():
+            return
+        self.__runs_in__ = get_ident()
+        try:
+            self.__loader__.exec_module(self)
+            self.__class__ = ModuleType  # type: ignore[assignment]
+        finally:
+            del self.__runs_in__
 
 
 def _imported_names(package: ModuleType) -> dict[str, _ImportedName]:

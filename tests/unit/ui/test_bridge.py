@@ -62,7 +62,7 @@ async def test_a_reply_that_comes_all_at_once_is_drawn_in_pieces() -> None:
 
 
 @pytest.mark.parametrize("enough", [True, False])
-async def test_only_what_cannot_be_prepared_is_drawn_on_the_way(enough: bool) -> None:
+async def test_states_inside_a_batch_are_drawn_only_if_they_cannot_be_prepared(enough: bool) -> None:
     bus, shown, prepared = EventBus(), list[UiState](), list[UiState]()
 
     def prepare(state: UiState) -> bool:

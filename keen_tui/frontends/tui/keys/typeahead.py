@@ -88,7 +88,8 @@ class Typeahead:
             self._feeding = None
 
     def _deliver_next(self) -> None:
-        """Deliver a key, or all letters in a row for an editor as one key: it writes them in one go."""
+        """Deliver the next key. Letters in a row for an editor become one key, so that it inserts them at
+        once."""
         typed = self._waiting.popleft()
         if isinstance(typed, asyncio.Event):
             typed.set()

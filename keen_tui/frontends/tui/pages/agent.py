@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.frontends.shared.agents_port import AgentsPort
+from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -113,6 +114,7 @@ class AgentScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show what there is, and follow what comes."""
+        background.listen(self._transcript.recolour)
         self._show(apply_all(self._state, self._watched.events, self._clock()))
         if self._watched.reader:
             self.run_worker(self._follow(), exclusive=True)
@@ -120,6 +122,7 @@ class AgentScreen(Screen[None]):
 
     def on_unmount(self) -> None:
         """Stop reading."""
+        background.leave(self._transcript.recolour)
         if self._watched.reader:
             self._watched.reader.close()
 

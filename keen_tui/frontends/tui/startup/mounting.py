@@ -1,5 +1,4 @@
-"""The workspace before it is shown, made in steps: all of them together take longer than a key should
-wait."""
+"""Builds the workspace in steps before it is shown, because all of them together would keep a key waiting."""
 
 from __future__ import annotations
 
@@ -42,8 +41,8 @@ async def mount_panes(
 async def draw_ahead(
     app: TerminalApp[Any], workspace: WorkspaceScreen, answer_keys: Callable[[], Awaitable[None]]
 ) -> None:
-    """Lay out and draw the workspace while the screen before it still shows what is typed: when the workspace
-    is shown, a key waits for neither. `answer_keys` is awaited behind each of the two."""
+    """Lay out and draw the workspace while the entrance still shows what is typed, so that neither keeps a
+    key waiting later. Awaits `answer_keys` before, between and after the two steps."""
     await answer_keys()
     app.lay_out_unseen(workspace)
     await answer_keys()

@@ -17,8 +17,7 @@ FRAME_SECONDS = 1 / 30
 SLICE_SECONDS = 0.01
 """How long events are folded at a stretch: no key waits longer."""
 CHARACTERS_AT_ONCE = 1_000
-"""New text that is prepared or drawn in one go: keys wait only for so much of a reply that arrives at
-once."""
+"""Characters of new text that are prepared or drawn at a time, so that keys don't wait for a long reply."""
 
 _SHARE_OF_TIME = 3
 """Drawing gets at most one part of its own time in this many, so that keys are always answered."""
@@ -36,8 +35,8 @@ async def follow(
     """Draw `state` as the events change it, until the bus is closed.
 
     The first event after a pause is drawn at once; while they keep coming, about 30 times a second. A batch
-    with much text is taken in pieces, and only the last one has to be seen: for the others `prepare` does the
-    work that can be done without painting. If it returns False, they are drawn.
+    with much text is split. Only its last state must be drawn; for those before it `prepare` may do the work
+    without painting. If `prepare` returns False, the state is drawn.
 
     An event that can't be folded or a state that can't be drawn is logged, and it goes on.
     """

@@ -46,12 +46,13 @@ class StripWidget(Widget):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def refresh_changed(self) -> None:
-        """Paint the rows again that look different than before, once no more messages wait for this widget:
-        so several changes are looked at once."""
+        """Repaint the rows that look different. They are compared when the widget has no more messages, so
+        several changes cost one comparison."""
         self._may_differ = True
         self.check_idle()
 
     def on_idle(self) -> None:
+        """Compare the rows, before Textual looks whether something must be painted again."""
         self._refresh_differing()
 
     def _refresh_differing(self) -> None:
@@ -70,12 +71,13 @@ class StripWidget(Widget):
             super().refresh(*regions)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        self._refresh_differing()
         size = self.size
         if self._is_stale or not self._fits(size):
             self._drawn = []  # the line filters may have changed
             self._repaint(size)
-            self._is_stale = False
+            self._is_stale = self._may_differ = False
+        else:
+            self._refresh_differing()
         rows = self._painted[crop.y : crop.bottom]
         if crop.column_span == (0, size.width):
             return rows

@@ -37,13 +37,13 @@ class TerminalApp(App[ReturnType]):
         await mounted
 
     def lay_out_unseen(self, screen: Screen[Any]) -> None:
-        """Lay out a mounted screen that isn't shown yet, for the size of the terminal. Unless that changes,
-        pushing the screen doesn't lay it out again."""
+        """Lay out a mounted screen that isn't shown yet, for the size of the terminal. Pushing it needs no
+        layout from scratch then."""
         screen._refresh_layout(self.size)
 
     def draw_unseen(self, screen: Screen[Any]) -> None:
-        """Draw a screen that is laid out but not shown yet: its rows needn't be drawn for its first picture.
-        Its compositor must be one of ours."""
+        """Draw a screen that is laid out but not shown yet, so that its rows are ready for its first
+        picture."""
         picture = screen._compositor.render_update(full=True)
         if picture is not None:
             cast("CompositorUpdate", picture).render_segments(self.console)

@@ -122,8 +122,9 @@ class Document:
         return self._last_changed(before_last, first_changed)
 
     def read_ahead(self, past: int, live: Sequence[Block]) -> bool:
-        """Parse and draw the new part of the last block's text, without showing it yet. Returns False if
-        there are other blocks than before, after `past` blocks of the past; then nothing is done."""
+        """Parse new text of the last block, and draw its finished pieces, without showing them. Returns False
+        if the number of blocks (`past` and live ones) or the last block isn't the one that is shown, or if
+        the last block isn't text."""
         if not live or past + len(live) != len(self.entries):
             return False
         entry, block = self.entries[-1], live[-1]

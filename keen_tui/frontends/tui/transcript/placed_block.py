@@ -16,6 +16,7 @@ from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
 
 LINES_KEPT: Final = 2_000
 """Drawn rows that are kept; the least recently seen blocks lose theirs, and what was parsed for them."""
+BLOCKS_KEPT: Final = 500
 
 _serials = count()
 
@@ -36,8 +37,8 @@ class PlacedBlock(Struct, eq=False):
     _streamed: str = ""
 
     def stream(self, block: TextBlock) -> MarkdownStream:
-        """The text of `block`, parsed. Only what is new since the last time is read, if the text has only
-        grown."""
+        """The parsed text of `block`. If the text has only grown since the last call, only the new part is
+        parsed."""
         stream, text = self._stream, block.text
         is_further = stream is not None and not stream.finished and text.startswith(self._streamed)
         if stream is None or not (is_further or text == self._streamed):
@@ -50,18 +51,24 @@ class PlacedBlock(Struct, eq=False):
         return stream
 
     def recolour(self) -> None:
-        """Parse and colour the text again when it is drawn next."""
+        """Make the next drawing parse and colour the text again."""
         if self._stream is not None:
             self._stream.forget_contents()
 
+    def forget_rows(self) -> None:
+        """Forget the rows, but not the parsed text."""
+        self.lines = None
+        if self._stream is not None:
+            self._stream.forget_rows()
+
     def forget(self) -> None:
-        """Forget everything that can be made again from the block."""
+        """Forget the rows and the parsed text."""
         self.lines = self._stream = None
         self._streamed = ""
 
 
 class DrawnBlocks:
-    """The blocks that were drawn most recently. They keep up to `LINES_KEPT` rows."""
+    """The blocks that were drawn most recently: up to `BLOCKS_KEPT`, with up to `LINES_KEPT` rows."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[int, PlacedBlock] = OrderedDict()
@@ -75,27 +82,28 @@ class DrawnBlocks:
         self._entries[entry.serial] = entry
         self._entries.move_to_end(entry.serial)
         self._rows += rows_kept(entry.lines or ())
-        while self._rows > LINES_KEPT and len(self._entries) > 1:
+        while len(self._entries) > (1 if self._rows > LINES_KEPT else BLOCKS_KEPT):
             _, oldest = self._entries.popitem(last=False)
             self.forget_lines(oldest)
             oldest.forget()
 
     def seen(self, entry: PlacedBlock) -> None:
-        """A drawn block was looked at again."""
+        """Mark a drawn block as the one that was seen last."""
         self._entries.move_to_end(entry.serial)
 
     def forget_lines(self, entry: PlacedBlock) -> None:
-        """The rows of a block have changed."""
+        """Forget the rows of a block."""
         if entry.lines is not None:
             self._rows -= rows_kept(entry.lines)
         entry.lines = None
 
     def forget_all_lines(self) -> None:
+        """Forget the rows of all blocks, but not their parsed texts."""
         for entry in self._entries.values():
-            entry.lines = None
+            entry.forget_rows()
         self._rows = 0
 
     def remove(self, entry: PlacedBlock) -> None:
-        """The block isn't shown any more."""
+        """Forget a block that is no longer shown."""
         self.forget_lines(entry)
         self._entries.pop(entry.serial, None)

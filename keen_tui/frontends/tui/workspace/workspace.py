@@ -231,7 +231,8 @@ class WorkspaceScreen(Screen[None]):
             self.prompt.write_before("\n".join(state.unsent))
 
     def prepare(self, state: UiState) -> bool:
-        """Prepare the drawing of a state that another one follows at once. False if it has to be drawn."""
+        """Parse new text of a state that another one follows at once, instead of drawing the state. Returns
+        False if it must be drawn."""
         is_same = state.session_id == self._drawn_session and not state.restoring
         return is_same and self.transcript.document.read_ahead(len(state.past), state.live)
 

@@ -52,7 +52,7 @@ NOT_CARRIED: Final = "cut here: these words are not carried over"
 
 
 def draw_block(block: Block, context: BlockContext, stream: MarkdownStream | None = None) -> Sequence[Line]:
-    """The rows of `block`. `stream` already has the text of an open text block."""
+    """The rows of `block`. `stream` has the parsed text of a text block, if that is kept."""
     match block:
         case UserBlock():
             return draw_user(block, context)

@@ -42,7 +42,7 @@ class Piece(Struct, frozen=True):
 
     The `source` of code has no fence lines. A continued list begins with item `number`; a continued table
     repeats its head in `source`, and has the `widths` of its first piece. `blocks` is the parsed source, if
-    the cut needed it, and is right as long as nothing defines a link.
+    the splitter has parsed it and no link was defined behind it.
     """
 
     source: str
@@ -164,7 +164,8 @@ class Splitter(Struct):
             if not last and not _is_too_long(block, source) and not block.fenced:
                 continue
             if index or block.fenced:
-                self._cut_at(starts[index] - len(self._carry.head), _Carry(), blocks[:index])
+                parsed = None if "]:" in whole else blocks[:index]
+                self._cut_at(starts[index] - len(self._carry.head), _Carry(), parsed)
                 if block.fenced:
                     self._open_fence(source.partition("\n")[0])
                 return True

@@ -27,16 +27,16 @@ _Content: TypeAlias = Sequence[MarkdownBlock] | _Code
 
 
 class MarkdownStream:
-    """The rows of a text that arrives in pieces.
+    """The rows of a text that arrives bit by bit.
 
-    Finished pieces are parsed or coloured once, and drawn once per look.
+    Finished pieces are parsed once, and drawn once per look. The colours of fences are kept, too.
     """
 
     def __init__(self) -> None:
         self.finished = False
         self._splitter = Splitter()
         self._contents: list[_Content] = []
-        """What is drawn for each finished piece."""
+        """The parsed blocks, or the coloured code, of each finished piece."""
         self._look: RenderStyle | None = None
         self._drawn: list[Line] = []
         self._pieces_drawn = 0
@@ -52,14 +52,19 @@ class MarkdownStream:
             self.forget_contents()  # a link definition applies to the text before it, too
 
     def forget_contents(self) -> None:
-        """Parse, colour and draw everything again."""
+        """Forget what was parsed, coloured and drawn."""
         self._contents.clear()
-        self._look = None
+        self.forget_rows()
+
+    def forget_rows(self) -> None:
+        """Forget what was drawn."""
+        self._look, self._drawn, self._pieces_drawn = None, [], 0
 
     def draw_finished(self, look: RenderStyle) -> None:
         """Draw the pieces that have been finished since the last time."""
         if look != self._look:
-            self._look, self._drawn, self._pieces_drawn = look, [], 0
+            self.forget_rows()
+            self._look = look
         pieces = self._splitter.pieces
         self._contents += map(self._content, pieces[len(self._contents) :])
         for number in range(self._pieces_drawn, len(pieces)):
