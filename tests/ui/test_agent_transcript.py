@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ from msgspec.structs import replace
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.domain.bus import EventBus
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import AgentEvent, ApprovalRequested, OwnEvent, TurnDone
+from keen_tui.domain.events import AgentEvent, ApprovalRequested, OwnEvent, TextDelta, TurnDone
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.text.highlighting import load
 from tests.support import story
+from tests.support.screen import strips_of
+from tests.support.waiting import LIMIT
 from tests.support.workspace import Driver, workspace
 
 BEGUN: tuple[OwnEvent, ...] = (
@@ -95,6 +99,34 @@ async def test_its_transcript_is_live_and_a_key_stops_it_alone(tmp_path: Path, s
         assert not driver.shows("k stop it alone")
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_colours_that_are_loaded_late_reach_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def load_late(language: str, path: str) -> None:
+        assert gate.wait(LIMIT)
+        load(language, path)
+
+    monkeypatch.setattr("keen_tui.frontends.tui.background.PATIENCE", 0)
+    monkeypatch.setattr("keen_tui.frontends.tui.look.highlight.load", load_late)
+    agents = FakeAgents()
+    async with workspace(tmp_path, sub_agents=agents) as driver:
+        await begun(driver)
+        await opened(driver)
+        await driver.until_shown("works")
+        agents.bus.publish(TextDelta(turn=1, step=2, text="```zig\nconst price = 17;\n```\n\nSo.\n\n"))
+        await driver.until_shown("const price")
+
+        def runs() -> int:
+            row = driver.row_with("const price")
+            return sum(bool(segment.text.strip()) for segment in strips_of(driver.app)[row])
+
+        plain = runs()
+        gate.set()
+        await driver.until(lambda: runs() > plain)
 
 
 async def test_its_page_says_that_it_asks(tmp_path: Path) -> None:
