@@ -88,8 +88,7 @@ class Typeahead:
             self._feeding = None
 
     def _deliver_next(self) -> None:
-        """Deliver the next key. Letters in a row for an editor become one key, so that it inserts them at
-        once."""
+        """Deliver the next key, or all letters in a row for an editor."""
         typed = self._waiting.popleft()
         if isinstance(typed, asyncio.Event):
             typed.set()
@@ -99,8 +98,16 @@ class Typeahead:
             while self._waiting and _is_letter(letter := self._waiting[0]):
                 letters.append(letter)
                 self._waiting.popleft()
-            typed = events.Key(typed.key, "".join(letter.character or "" for letter in letters))
-        self._app.call_later(self._deliver, typed)
+            self._app.call_later(self._deliver_letters, letters)
+        else:
+            self._app.call_later(self._deliver, typed)
+
+    async def _deliver_letters(self, letters: list[events.Key]) -> None:
+        """Deliver letters, to an editor as one key, so that it inserts them at once."""
+        if isinstance(self._app.focused, widgets.TextArea):
+            letters = [events.Key(letters[0].key, "".join(letter.character or "" for letter in letters))]
+        for letter in letters:
+            await self._deliver(letter)
 
     def _concerned(self) -> list[MessagePump]:
         """Where a key acts that is delivered now, in the order of its way."""
