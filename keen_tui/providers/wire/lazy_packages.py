@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 
 @contextmanager
 def lazy_packages(library: str) -> Iterator[None]:
-    """While this is open, the packages of `library` are imported without running their `__init__`."""
+    """While this is open, the packages of `library` are imported without running their `__init__`. Where
+    Python doesn't look for modules in folders, they are imported as always."""
     finder = _Finder(library)
-    place = sys.meta_path.index(PathFinder)
+    place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
     # A new list each time: other threads that import at this moment go through the old one.
     sys.meta_path = [*sys.meta_path[:place], finder, *sys.meta_path[place:]]
     try:
@@ -105,7 +106,7 @@ class _LazyPackage(ModuleType):
             self.__loader__.exec_module(self)
             self.__class__ = ModuleType  # type: ignore[assignment]
         finally:
-            del self.__runs_in__
+            vars(self).pop("__runs_in__", None)  # another thread may have run it at the same time
 
 
 def _imported_names(package: ModuleType) -> dict[str, _ImportedName]:

@@ -70,7 +70,6 @@ async def test_states_inside_a_batch_are_drawn_only_if_they_cannot_be_prepared(e
         return enough
 
     reader = asyncio.create_task(follow(bus.subscribe(), UiState(), shown.append, prepare=prepare))
-    await asyncio.sleep(0)
     bus.publish_all([story.started(1, "go"), TextDelta(turn=1, step=1, text="x" * 5 * CHARACTERS_AT_ONCE)])
     bus.close()
     await asyncio.wait_for(reader, LIMIT)

@@ -10,6 +10,7 @@ import pytest
 from keen_tui.frontends.tui.state.state import Block, NoticeBlock, ReasoningBlock, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.document import Document
+from keen_tui.frontends.tui.transcript.placed_block import BLOCKS_KEPT
 from tests.support.screen import done_block, long_session, look, text_block
 
 LIVE: tuple[Block, ...] = (UserBlock(turn=99, text="now"), text_block("so", turn=99, open=True))
@@ -120,6 +121,15 @@ def test_text_that_was_read_ahead_is_shown_like_any_other() -> None:
     for each in (growing, at_once):
         each.show(Trail(PAST), (text_block(more + " and four", turn=99, open=True),))
     assert growing.lines(len(PAST)) == at_once.lines(len(PAST)) != shown
+
+
+def test_only_so_many_blocks_keep_their_rows() -> None:
+    shown = document()
+    shown.show(Trail([UserBlock(turn=turn, text="hi") for turn in range(2 * BLOCKS_KEPT)]), ())
+    for index in range(len(shown)):
+        shown.lines(index)
+    kept = [index for index, entry in enumerate(shown.entries) if entry.lines is not None]
+    assert kept == list(range(BLOCKS_KEPT, 2 * BLOCKS_KEPT))
 
 
 @pytest.mark.parametrize(
