@@ -6,8 +6,8 @@ the `full-trace` policy replays them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -44,11 +44,14 @@ from keen_tui.domain.messages import (
 )
 from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
+from keen_tui.text.packed import Packed, packed, unpacked
 
 COMPACTED = "(the conversation until here, summarised)"
 """Text of the user message that a summary answers: every API requires a user message first."""
 
 Steps = Mapping[int, Sequence[ToolStep]]
+
+_Call: TypeAlias = tuple[ToolCall, ToolResult]
 
 
 class Past(Struct, frozen=True):
@@ -67,7 +70,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
-        self._steps: dict[int, list[ToolStep]] = {}
+        self._steps: dict[int, list[_KeptStep]] = {}
         self._steered: list[Message] = []
         self._open: _OpenStep | None = None
         self._ran: tuple[CommandRun, ...] = ()
@@ -80,7 +83,7 @@ class Conversation:
     @property
     def past(self) -> Past:
         """A copy of the messages and steps that later events don't change."""
-        return Past(self.messages, {turn: tuple(steps) for turn, steps in self._steps.items()}, self._ran)
+        return Past(self.messages, _KeptSteps(self._steps), self._ran)
 
     @property
     def last_turn(self) -> int:
@@ -124,8 +127,9 @@ class Conversation:
         place = self._place_of(turn)
         return "" if place is None else self._messages[place].text
 
-    def take(self, event: Event) -> None:
-        """Apply one event. Events that don't concern the conversation are ignored."""
+    def take(self, event: Event, *, packs: bool = True) -> None:
+        """Apply one event. Events that don't concern the conversation are ignored. `packs`: a long result is
+        kept compressed."""
         match event:
             case TurnStarted(text=text):
                 self._open = None
@@ -137,7 +141,7 @@ class Conversation:
             case StepRestarted():
                 self._open = None
             case ToolFinished() if not event.result.unfinished:
-                self._finished(event)
+                self._finished(event, packs=packs)
             case Steered():
                 self._steered.append(Message(role="user", text=event.text, turn=event.turn))
             case ImagesAttached():
@@ -211,15 +215,15 @@ class Conversation:
             self._open = _OpenStep(turn, step)
         return self._open
 
-    def _finished(self, event: ToolFinished) -> None:
+    def _finished(self, event: ToolFinished, *, packs: bool) -> None:
         """The calls of one step are grouped; the first one closes the step's text."""
         step = self._step(event.turn, event.step)
         call = ToolCall(id=event.id, name=event.name, arguments=event.arguments)
         steps = self._steps.setdefault(event.turn, [])
         if step.calls:
             steps.pop()
-        step.calls.append((call, event.result))
-        steps.append(ToolStep(text="".join(step.texts), calls=tuple(step.calls)))
+        step.calls.append(packed((call, event.result)) if packs else (call, event.result))
+        steps.append(_KeptStep("".join(step.texts), tuple(step.calls)))
 
     def _edit(self, turn: int, memory: TurnMemory) -> None:
         place = self._place_of(turn)
@@ -254,10 +258,11 @@ class Conversation:
 
 
 def conversation_of(events: Iterable[Event]) -> Conversation:
-    """The fold of a session's events."""
+    """The fold of a session's events. Its results aren't compressed: all of them are in memory already, and
+    to pack them would take as long as to read the session."""
     conversation = Conversation()
     for event in events:
-        conversation.take(event)
+        conversation.take(event, packs=False)
     return conversation
 
 
@@ -267,7 +272,34 @@ class _OpenStep(Struct):
     turn: int
     step: int
     texts: list[str] = field(default_factory=list)
-    calls: list[tuple[ToolCall, ToolResult]] = field(default_factory=list)
+    calls: list[Packed[_Call] | _Call] = field(default_factory=list)
+
+
+class _KeptStep(Struct, frozen=True):
+    """A step as it is kept: its long results are packed."""
+
+    text: str
+    calls: tuple[Packed[_Call] | _Call, ...]
+
+    @property
+    def unpacked(self) -> ToolStep:
+        return ToolStep(text=self.text, calls=tuple(map(unpacked, self.calls)))
+
+
+class _KeptSteps(Mapping[int, tuple[ToolStep, ...]]):
+    """The steps of each turn as they were when this was made; unpacked for who asks."""
+
+    def __init__(self, steps: Mapping[int, Sequence[_KeptStep]]) -> None:
+        self._steps = {turn: tuple(kept) for turn, kept in steps.items()}
+
+    def __getitem__(self, turn: int) -> tuple[ToolStep, ...]:
+        return tuple(step.unpacked for step in self._steps[turn])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        return len(self._steps)
 
 
 def union_memory(messages: Sequence[Message]) -> TurnMemory:

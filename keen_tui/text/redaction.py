@@ -75,7 +75,7 @@ def taken_out(keys: Iterable[str], value: _Value) -> _Value:
             return part
         if isinstance(part, dict):
             return {name: cleaned(each) for name, each in part.items()}
-        return [cleaned(each) for each in part] if isinstance(part, list | tuple) else part
+        return type(part)(map(cleaned, part)) if isinstance(part, list | tuple) else part
 
     before = msgspec.to_builtins(value)
     after = cleaned(before)

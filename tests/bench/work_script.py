@@ -6,12 +6,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say, Think
+from keen_tui.domain.messages import TokenUsage
 from tests.bench.streaming import TEXTS
 
 _FILES = 12
 _LINE = "    total = total + price * count  # line {}\n"
 _SUMMARY = "The parts were revised one after the other, and their checks passed. " * 10
+_BYTES_A_TOKEN = 4
+_OUTPUT_TOKENS = 200
 _CHECKS = "for each in $(seq 60); do echo \"tests/test_$each.py ......  ok\"; done; echo '60 passed'"
 
 
@@ -23,7 +28,7 @@ class Work:
     """The scripted model of such a session; `turns` counts finished turns.
 
     A turn has three model calls, four tool calls (one edit and one command among them), and a reply of about
-    2 kB. `pace` is the seconds between deltas of the reply.
+    2 kB, and reports as many tokens as it was sent. `pace` is the seconds between deltas of the reply.
     """
 
     def __init__(self, *, pace: float = 0.0) -> None:
@@ -42,9 +47,11 @@ class Work:
 
     def __call__(self, request: RecordedRequest) -> Answer:
         is_summary = not request.body.get("tools")
-        return Reply([Say(_SUMMARY)]) if is_summary else next(self._answers)
+        reply = Reply([Say(_SUMMARY)]) if is_summary else next(self._answers)
+        usage = TokenUsage(input_tokens=len(request.raw) // _BYTES_A_TOKEN, output_tokens=_OUTPUT_TOKENS)
+        return replace(reply, usage=usage)
 
-    def _all(self) -> Iterator[Answer]:
+    def _all(self) -> Iterator[Reply]:
         while True:
             turn = self.turns + 1
             number, revision = turn % _FILES, (turn - 1) // _FILES

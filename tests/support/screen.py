@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
 from textual._context import visible_screen_stack
 from textual.app import App, ComposeResult
 from textual.dom import DOMNode
@@ -16,6 +17,7 @@ from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.frontends.tui.look.glyphs import UNICODE, Glyphs
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.state.state import (
+    OWN_COMMAND,
     Block,
     EndBlock,
     ReasoningBlock,
@@ -24,6 +26,7 @@ from keen_tui.frontends.tui.state.state import (
     ToolStatus,
     UserBlock,
 )
+from keen_tui.frontends.tui.state.state_edits import finished
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.messages import Copied, LinkOpened, Moved
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
@@ -102,17 +105,12 @@ def tool_block(
         read_only=read_only,
         outside=outside,
     )
-    return ToolBlock(
-        turn=turn,
-        id=id,
-        name=name,
-        target=target,
-        status=status,
-        started_at=0.0,
-        tail=tail,
-        result=None if status in ("running", "asks") else result,
-        seconds=seconds,
+    block = ToolBlock(
+        turn=turn, id=id, name=name, target=target, status=status, started_at=0.0, tail=tail, seconds=seconds
     )
+    if status in ("running", "asks"):
+        return block
+    return replace(finished(block, result, seconds, packs=name != OWN_COMMAND), status=status, tail=tail)
 
 
 def text_block(

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from keen_tui.cli import told
+from keen_tui.domain.display import FileListDisplay
+from keen_tui.domain.messages import FileChanged, GivenInstructions, ToolResult
 from keen_tui.system import log
-from keen_tui.text.redaction import KeysTakenOut, keep_secret, keep_secrets_of, masked
+from keen_tui.text.redaction import KeysTakenOut, keep_secret, keep_secrets_of, masked, taken_out
 
 
 @pytest.fixture
@@ -62,17 +64,17 @@ def test_secrets_that_are_known_are_taken_out() -> None:
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
 def test_keys_are_taken_out_of_output_however_it_comes(size: int) -> None:
     output = b"a made-up-value-1 made-up-made-up-value-2 made-up-value-12 short made-up"
-    taken_out = KeysTakenOut(("made-up-value-1", "made-up-value-2", "short", ""))
-    pieces = [taken_out.feed(output[at : at + size]) for at in range(0, len(output), size)]
-    assert b"".join((*pieces, taken_out.rest())) == b"a [key] made-up-[key] [key]2 short made-up"
+    filtered = KeysTakenOut(("made-up-value-1", "made-up-value-2", "short", ""))
+    pieces = [filtered.feed(output[at : at + size]) for at in range(0, len(output), size)]
+    assert b"".join((*pieces, filtered.rest())) == b"a [key] made-up-[key] [key]2 short made-up"
 
 
 @pytest.mark.parametrize("size", [1, 5, 8, 12, 100])
 def test_of_a_key_that_another_one_begins_with_nothing_is_left(size: int) -> None:
     output = b"long-key-and-more, long-key, more-key-long-key"
-    taken_out = KeysTakenOut(("long-key", "long-key-and-more", "more-key"))
-    pieces = [taken_out.feed(output[at : at + size]) for at in range(0, len(output), size)]
-    assert b"".join((*pieces, taken_out.rest())) == b"[key], [key], [key]-[key]"
+    filtered = KeysTakenOut(("long-key", "long-key-and-more", "more-key"))
+    pieces = [filtered.feed(output[at : at + size]) for at in range(0, len(output), size)]
+    assert b"".join((*pieces, filtered.rest())) == b"[key], [key], [key]-[key]"
 
 
 def test_the_log_is_for_the_user_alone_and_holds_no_key(home: Path) -> None:
@@ -120,3 +122,20 @@ def test_a_crash_whose_report_cannot_be_written_says_so(
     )
     assert "Is a directory" in said
     assert said.count("\n") == 1
+
+
+def test_a_value_without_a_key_stays_the_very_same() -> None:
+    result = ToolResult(
+        text="fine",
+        display=FileListDisplay(lines=("a.py", "b.py")),
+        facts=(FileChanged(path="a.py"),),
+        instructions=(GivenInstructions(name="AGENTS.md", bytes=9),),
+    )
+    assert taken_out(("made-up-value",), result) is result
+
+
+def test_a_key_is_taken_out_wherever_it_stands_in_a_value() -> None:
+    result = ToolResult(text="made-up-value", display=FileListDisplay(lines=("a", "is made-up-value")))
+    assert taken_out(("made-up-value", "made-up"), result) == ToolResult(
+        text="[key]", display=FileListDisplay(lines=("a", "is [key]"))
+    )

@@ -163,7 +163,7 @@ def test_an_incomplete_end_marks_the_cut_words_as_lost_and_counts_them() -> None
     assert cut.lost
     assert isinstance(end, EndBlock)
     assert end.lost_words == 3
-    assert state.pending is end.end
+    assert state.pending == end.end == story.incomplete(1)
     assert state.turns[-1].status == "pending"
 
 

@@ -41,7 +41,7 @@ class AgentViewer:
         if self._port is None:
             self._view.say("A replay shows no sub-agents. keen-tui replay shows the session of one.")
             return
-        display = block.result.display if block.result else None
+        display = block.display
         session = display.session if isinstance(display, AgentDisplay) else ""
         try:
             watched = await self._port.watch(block.id, session)

@@ -137,5 +137,5 @@ def _is_written(typed: TypedEvent | asyncio.Event) -> bool:
 async def drained(pump: MessagePump) -> None:
     """Wait until a message pump has handled all that is in its queue now."""
     done = asyncio.Event()
-    if pump.call_later(done.set):
+    if pump.post_message(events.Callback(done.set)):  # `call_later` has Textual count parameters each time
         await done.wait()

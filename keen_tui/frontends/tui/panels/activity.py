@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -15,6 +16,7 @@ from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
 from keen_tui.frontends.tui.widgets.phrases import doing
+from keen_tui.frontends.tui.widgets.row_widget import BLANK
 from keen_tui.text.units import duration
 
 LEAST_ROWS = 8
@@ -98,7 +100,9 @@ class Activity(Panel):
         turns, drawing = self._state.turns, self._drawing(width)
 
         def made(place: int) -> PanelEntry:
-            return drawing.earlier(turns[-2 - place], below=below and place == 0)
+            turn = turns[-2 - place]
+            entry = self.made.once(turn, width, lambda: drawing.earlier(turn))
+            return replace(entry, rows=(BLANK, *entry.rows)) if below and place == 0 else entry
 
         return max(len(turns) - 1, 0), made
 

@@ -25,7 +25,7 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import remarks
 from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
-from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row, join_facts, spread
+from keen_tui.frontends.tui.widgets.row_widget import BLANK, GAP, cut_row, join_facts, spread
 from keen_tui.text.labels import SHORT_REASONS, not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
@@ -83,15 +83,15 @@ class ActivityRows(PanelStyle, frozen=True):
         row = spread(Text.assemble(self.dot, " ", words), seconds, self.width, self.glyphs.more)
         return PanelEntry(rows=(row,))
 
-    def earlier(self, turn: TurnRow, *, below: bool) -> PanelEntry:
-        """A turn before the newest one, in one row; `below` a blank one."""
+    def earlier(self, turn: TurnRow) -> PanelEntry:
+        """A turn before the newest one, in one row."""
         look = self.look
         facts = join_facts(
             Text(f"turn {turn.turn}", look("soft")), Text(counted(turn.calls, "call"), look("dim"))
         )
         left = Text.assemble((f"{self.glyphs.folded} ", look("dim")), facts)
         row = spread(left, Text(duration(turn.seconds), look("dim")), self.width)
-        return PanelEntry(rows=(Text(), row) if below else (row,), turn=turn.turn)
+        return PanelEntry(rows=(row,), turn=turn.turn)
 
     def tasks(self, tasks: Sequence[TaskReport], room: int) -> list[PanelEntry]:
         """The commands in the background, each with its newest line: those that have room in so many rows,
@@ -110,7 +110,7 @@ class ActivityRows(PanelStyle, frozen=True):
             Text("In the background", self.look("soft")),
             Text(f"/{TASKS.slash[0]}", self.look("dim")),
         )
-        return PanelEntry(rows=(Text(), spread(title, command, self.width, self.glyphs.more)))
+        return PanelEntry(rows=(BLANK, spread(title, command, self.width, self.glyphs.more)))
 
     def _task(self, task: TaskReport) -> tuple[Text, ...]:
         look, glyphs = self.look, self.glyphs

@@ -11,7 +11,7 @@ from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import PanelStyle
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.state.totals import carried_of
-from keen_tui.frontends.tui.widgets.row_widget import GAP, action_hint, cut_row, spread
+from keen_tui.frontends.tui.widgets.row_widget import BLANK, GAP, action_hint, cut_row, spread
 from keen_tui.memory.folding import FoldedFiles, folded_files
 from keen_tui.text.labels import kept_words, unknown_call
 from keen_tui.text.sanitize import clean
@@ -43,7 +43,7 @@ class MemoryRows(PanelStyle, frozen=True):
             rows.append(Text("  summarised", self.look("dim")))
         elif turn.status in ("done", "abandoned"):
             rows.append(self.carries("  carries", *carried_of(turn)))
-        return PanelEntry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
+        return PanelEntry(rows=(*rows, BLANK), turn=turn.turn, waits=pending)
 
     def carries(self, label: str, carried: int, trace: int) -> Text:
         """How many bytes are carried of so many, as words and as a bar."""
@@ -135,7 +135,7 @@ class MemoryRows(PanelStyle, frozen=True):
             return rows
         return [
             *rows,
-            Text(),
+            BLANK,
             Text.assemble("  ", action_hint(self.look, "retry", role="wait")),
             Text.assemble("  ", action_hint(self.look, "discard")),
         ]

@@ -14,7 +14,7 @@ from textual.message import Message
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.entries import EntryCache, PanelEntry, PlacedEntries, place_entries
-from keen_tui.frontends.tui.widgets.row_widget import MadeOfRows, RowWidget, spread
+from keen_tui.frontends.tui.widgets.row_widget import BLANK, MadeOfRows, RowWidget, spread
 
 EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
@@ -143,15 +143,15 @@ class Panel(RowWidget, can_focus=True):
 
     def rows(self, width: int, height: int) -> list[Text]:
         inner = width - 2 * EDGE
-        head = [Text(), self.title_row(inner)] + ([] if self.folded else [Text()])
+        head = [BLANK, self.title_row(inner)] + ([] if self.folded else [BLANK])
         pinned = None if self.folded else self.pinned_row(inner)
         room = max(height - len(head) - (3 if pinned else 0), 0)
         placed = self._placed(inner, 0 if self.folded else room)
         page = head + placed.rows
         if pinned:
-            above = (page + [Text()] * height)[: max(height - 2, len(head))]
-            page = [*above, pinned, Text()]
-        page = (page + [Text()] * height)[:height]
+            above = (page + [BLANK] * height)[: max(height - 2, len(head))]
+            page = [*above, pinned, BLANK]
+        page = (page + [BLANK] * height)[:height]
         waiting = {len(head) + place for place in placed.waiting}
         edge = self.glyphs.hairline, self.look("accent" if self.has_focus or self.overlaid else "edge")
         bar = self.glyphs.bar, self.look("wait")

@@ -38,6 +38,12 @@ class TurnMemoryPanel(Panel):
         self._state = UiState()
         self._totals = Totals()
         self._folded = False
+        self._pinned: tuple[tuple[int, int], int, Text] | None = None
+        """The newest row of the sums, with what it says and its width."""
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        self._pinned = None
+        super().set_look(styles, glyphs)
 
     @property
     def folded(self) -> bool:
@@ -86,7 +92,10 @@ class TurnMemoryPanel(Panel):
         totals = self._totals.of(self._state.turns)
         if not totals.settled:
             return None
-        return self._drawing(width).carries("all turns", self._carried(), totals.trace_bytes)
+        said = self._carried(), totals.trace_bytes
+        if self._pinned is None or self._pinned[:2] != (said, width):
+            self._pinned = said, width, self._drawing(width).carries("all turns", *said)
+        return self._pinned[2]
 
     def on_click(self, event: events.Click) -> None:
         """On a changed file: show the changes of its turn."""

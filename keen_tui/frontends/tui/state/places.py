@@ -71,7 +71,7 @@ def _named(block: Block) -> Iterator[Named]:
 
 
 def _named_by_call(block: ToolBlock) -> Iterator[Named]:
-    display = block.result.display if block.result else None
+    display = block.display
     match display:
         case FileDisplay():
             yield Named(display.path, display.first_line, by_call=True)

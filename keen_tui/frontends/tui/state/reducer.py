@@ -95,8 +95,8 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.frontends.tui.state.state_edits import (
     alive,
-    as_shown,
     closed,
+    finished,
     is_open,
     searched,
     utf8_bytes,
@@ -347,13 +347,12 @@ def _contacted(state: UiState, event: HostContacted) -> UiState:
 
 
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
-    def finished(block: Block) -> Block:
+    def ended(block: Block) -> Block:
         if isinstance(block, ToolBlock) and block.id == event.id:
-            result = as_shown(event.result)
-            return replace(block, status=result.outcome, result=result, seconds=event.seconds, tail="")
+            return finished(block, event.result, event.seconds, packs=not state.restoring)
         return block
 
-    live, todos = tuple(finished(block) for block in state.live), state.todos
+    live, todos = tuple(ended(block) for block in state.live), state.todos
     if isinstance(event.result.display, TodoDisplay):
         todos = Todos(items=event.result.display.items, turn=event.turn, call_id=event.id)
     return with_row(

@@ -45,7 +45,7 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.frontends.tui.state.state_edits import (
     alive,
-    as_shown,
+    finished,
     utf8_bytes,
     with_row,
     without_retry,
@@ -149,8 +149,7 @@ def _ran_bytes(end: ShellFinished) -> int:
 def _ended(block: Block, end: ShellFinished) -> Block:
     if not isinstance(block, ToolBlock) or block.id != end.id:
         return block
-    result = as_shown(end.result)
-    return replace(block, status=end.result.outcome, result=result, seconds=end.seconds, tail="")
+    return finished(block, end.result, end.seconds, packs=False)
 
 
 def _before_open_end(live: tuple[Block, ...], begun: Block) -> tuple[Block, ...]:

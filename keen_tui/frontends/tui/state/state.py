@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from keen_tui.agent.until.progress import NO_RUN, RunProgress
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode, PolicyName
-from keen_tui.domain.display import TodoItem, todo_progress
+from keen_tui.domain.display import Display, TodoItem, todo_progress
 from keen_tui.domain.events import (
     ApprovalRequested,
     Compacted,
@@ -32,6 +32,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import CallOutcome, Fact, ToolResult, TurnMemory, UnknownCall
 from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT, LeftOut, Spent
+from keen_tui.frontends.tui.state.displays import PackedDisplay
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.memory.recorder import turn_memory
 
@@ -74,8 +75,8 @@ class ReasoningBlock(Struct, frozen=True, kw_only=True):
 
 
 class ToolBlock(Struct, frozen=True, kw_only=True):
-    """A tool call. `tail` is its newest live output; `result` is there once it finished,
-    without the text for the model where it has a display.
+    """A tool call. `tail` is its newest live output; `result` is there once it finished, without its display,
+    and without the text for the model where `shown` says more: the display as it is kept.
 
     `started_at` is on the clock of `apply`, `seconds` the time it took. `contacts` are the hosts that its
     command reached or was refused. For a sub-agent the `tail` has its newest calls, and `lines` is the number
@@ -92,8 +93,14 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
     lines: int = 0
     bytes: int = 0
     result: ToolResult | None = None
+    shown: Display | PackedDisplay | None = None
     seconds: float = 0.0
     contacts: tuple[HostContacted, ...] = ()
+
+    @property
+    def display(self) -> Display | None:
+        """What the call shows when it is unfolded; None if it is the text of its result, or if it runs."""
+        return self.shown.packed.value if isinstance(self.shown, PackedDisplay) else self.shown
 
 
 class RetryBlock(Struct, frozen=True, kw_only=True):
@@ -109,8 +116,8 @@ class NoticeBlock(Struct, frozen=True, kw_only=True):
 
 
 class EndBlock(Struct, frozen=True, kw_only=True):
-    """How the turn ended. `settled` says what became of an incomplete or failed end since; `cost` is in US
-    dollars, None when it is not known."""
+    """How the turn ended, without the reply, which is in blocks before it. `settled` says what became of an
+    incomplete or failed end since; `cost` is in US dollars, None when it is not known."""
 
     end: EndEvent
     lost_words: int = 0

@@ -11,6 +11,7 @@ from keen_tui.domain.events import WebSearched
 from keen_tui.domain.messages import (
     ToolResult,
 )
+from keen_tui.frontends.tui.state.displays import packed_display
 from keen_tui.frontends.tui.state.state import (
     Block,
     ReasoningBlock,
@@ -52,9 +53,12 @@ def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return tuple(block for block in blocks if not isinstance(block, RetryBlock))
 
 
-def as_shown(result: ToolResult) -> ToolResult:
-    """What the model was told is not kept where something was made for the eye: both may be long."""
-    return replace(result, text="") if result.display else result
+def finished(block: ToolBlock, result: ToolResult, seconds: float, *, packs: bool) -> ToolBlock:
+    """The block of a call that has its result. What the model was told isn't kept where something was made
+    for the eye: both may be long. `packs`: a display that nobody sees yet is kept compressed."""
+    shown = packed_display(result) if packs else result.display
+    kept = replace(result, text="", display=None) if shown else result
+    return replace(block, status=result.outcome, result=kept, shown=shown, seconds=seconds, tail="")
 
 
 def searched(event: WebSearched, now: float, number: int) -> ToolBlock:
@@ -64,15 +68,15 @@ def searched(event: WebSearched, now: float, number: int) -> ToolBlock:
     result = ToolResult(
         text="", summary=summary, display=TextDisplay(text=lines), is_error=bool(event.problem)
     )
-    return ToolBlock(
+    search = ToolBlock(
         turn=event.turn,
         id=f"web search {event.step}.{number}",
         name="web_search",
         target=event.query,
-        status=result.outcome,
+        status="running",
         started_at=now,
-        result=result,
     )
+    return finished(search, result, 0.0, packs=False)
 
 
 def is_open(block: Block) -> bool:

@@ -81,7 +81,7 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
     lost_words = sum(len(block.text.split()) for block in lost if isinstance(block, TextBlock))
     ended = replace(
         state,
-        live=(*live, EndBlock(end=end, lost_words=lost_words, cost=_cost_of(state, end.turn))),
+        live=(*live, EndBlock(end=_without_text(end), lost_words=lost_words, cost=_cost_of(state, end.turn))),
         phase="idle",
         approval=None,
         asked=None,
@@ -123,6 +123,11 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
                 end.turn,
                 lambda row: replace(row, status=end.outcome, seconds=end.seconds),
             )
+
+
+def _without_text(end: EndEvent) -> EndEvent:
+    """The end without the reply, which the blocks before it hold."""
+    return replace(end, text="", raw=None) if isinstance(end, TurnDone) else replace(end, text="")
 
 
 def _recovered(state: UiState) -> UiState:

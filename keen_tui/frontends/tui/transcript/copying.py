@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from keen_tui.frontends.tui.state.state import Block, TextBlock
+from keen_tui.domain.events import TurnDone
+from keen_tui.frontends.tui.state.state import Block, EndBlock, RetryBlock, TextBlock
 from keen_tui.frontends.tui.transcript.blocks.block_rows import code_of, is_excerpt, source
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.text.units import counted
@@ -50,9 +51,25 @@ class Copier:
         """The block whose code was copied last, and how many of its pieces were."""
 
     def copy_blocks(self, indices: Iterable[int]) -> None:
-        """Copy the source of blocks: Markdown, code without line numbers."""
-        blocks = [self._document.entries[index].block for index in indices]
+        """Copy the source of blocks: Markdown, code without line numbers. The end of a finished turn stands for
+        its reply."""
+        meant = sorted({place for index in indices for place in self._meant(index)})
+        blocks = [self._document.entries[index].block for index in meant]
         self.copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
+
+    def _meant(self, index: int) -> Iterator[int]:
+        """The indices of the blocks that are copied for this one."""
+        entries = self._document.entries
+        end = entries[index].block
+        if not (isinstance(end, EndBlock) and isinstance(end.end, TurnDone)):
+            yield index
+            return
+        for place in range(index - 1, -1, -1):
+            block = entries[place].block
+            if isinstance(block, RetryBlock) or block.turn != end.turn:
+                return
+            if _is_reply(block):
+                yield place
 
     def copy_code(self, index: int) -> None:
         """Copy the code in a block; when repeated, its next piece."""
@@ -126,5 +143,6 @@ def _is_reply(block: Block) -> bool:
 
 def _joined(blocks: Iterable[Block]) -> Iterator[str]:
     """The source of the blocks, with empty lines between them."""
-    for number, block in enumerate(blocks):
-        yield "\n\n" * (number > 0) + source(block)
+    texts = filter(None, map(source, blocks))
+    for number, text in enumerate(texts):
+        yield "\n\n" * (number > 0) + text

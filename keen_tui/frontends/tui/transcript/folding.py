@@ -51,7 +51,7 @@ def usual_view(block: Block) -> FoldState:
     """The view of a block that nobody folded or unfolded: open if it needs attention, else folded."""
     if not isinstance(block, ToolBlock) or block.result is None:
         return "folded"
-    match block.result.display:
+    match block.shown:
         case DiffDisplay() as diff if block.status == "done":
             return "unfolded" if _is_small(diff) else "excerpt"
         case CommandDisplay() if block.status == "failed" or block.name == OWN_COMMAND:

@@ -89,7 +89,7 @@ def _tool_texts(block: ToolBlock, context: BlockContext) -> Iterator[str]:
         yield f"{name} {block.target} {results}"
         return
     yield f"{name} {block.target} {results} {call_time(block, context.now)}"
-    match block.result.display:
+    match block.display:
         case CommandDisplay() as display:
             yield display.command
             yield display.output

@@ -69,7 +69,7 @@ def running_tool(blocks: tuple[Block, ...]) -> ToolBlock | None:
 
 def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
     """`+3 −1` of a call that changed a file; empty for others."""
-    display = block.result.display if block.result else None
+    display = block.shown
     if not isinstance(display, DiffDisplay):
         return Text()
     return Text.assemble(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,7 +20,10 @@ from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 GAP = "   "
 """What stands between two facts in a row."""
 
-_STRIPS_KEPT = 128
+BLANK: Final = Text()
+"""The blank row. It is one object, so that what was made of it is made of it again."""
+
+_STRIPS_KEPT: Final = 128
 
 Made = TypeVar("Made")
 
@@ -92,7 +95,7 @@ class RowWidget(StripWidget):
     def strips(self) -> Iterator[Strip]:
         width, height = self.size
         ground = self.rich_style
-        rows = [*self.rows(width, height), *[Text()] * height][:height]
+        rows = [*self.rows(width, height), *[BLANK] * height][:height]
         look = width, ground
         yield from self._made.of(
             ((row, look) for row in rows), lambda row, _: self._strip(row, width, ground)

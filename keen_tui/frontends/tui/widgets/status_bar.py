@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 from rich.text import Text
 
@@ -69,8 +71,10 @@ class StatusBar(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         room = width - 2 * _SIDE
         right = self._right(room)
-        lefts = [self._keys_of_pane(room - right.cell_len - 2)] if self._pane_keys else self._lefts()
-        left = next((one for one in lefts if one.cell_len + right.cell_len + 3 <= room), lefts[-1])
+        left = Text()
+        for left in self._lefts(room - right.cell_len - 2):
+            if left.cell_len + right.cell_len + 3 <= room:
+                break
         return [indented(spread(left, right, room, self.glyphs.more), _SIDE)]
 
     def _keys_of_pane(self, room: int) -> Text:
@@ -81,26 +85,28 @@ class StatusBar(RowWidget):
         row = self.fact(*hints)
         return row if row.cell_len <= room else Text()
 
-    def _lefts(self) -> list[Text]:
+    def _lefts(self, room: int) -> Iterator[Text]:
         """The left half, fullest first. What goes is the name of the sandbox, then tokens, then cost, then
-        the word about the sandbox, then the label of the meter."""
+        the word about the sandbox, then the label of the meter. Each is made only if the ones before it don't
+        fit."""
+        if self._pane_keys:
+            yield self._keys_of_pane(room)
+            return
         look = self.look
         word = "replay" if self._state.replay else self._state.mode
         alone = Text(word, look("wait" if word == "auto" else "text", bold=True))
         mode = self.fact(alone, self._tasks())
         whole, fill = self._fill(_METER, counts=True), self._fill(_METER)
-        cost, sandbox, named = self._cost(), self._sandbox(), self._sandbox(named=True)
-        return [
-            self.fact(mode, named, whole, self._totals(), cost),
-            self.fact(mode, sandbox, whole, self._totals(), cost),
-            self.fact(mode, sandbox, whole, cost),
-            self.fact(mode, sandbox, fill, cost),
-            self.fact(mode, sandbox, self._fill(_SHORT_METER), cost),
-            self.fact(mode, sandbox, fill),
-            *self._narrow_lefts(mode, sandbox, fill),
-            mode,
-            alone,
-        ]
+        cost, sandbox, totals = self._cost(), self._sandbox(), self._totals()
+        yield self.fact(mode, self._sandbox(named=True), whole, totals, cost)
+        yield self.fact(mode, sandbox, whole, totals, cost)
+        yield self.fact(mode, sandbox, whole, cost)
+        yield self.fact(mode, sandbox, fill, cost)
+        yield self.fact(mode, sandbox, self._fill(_SHORT_METER), cost)
+        yield self.fact(mode, sandbox, fill)
+        yield from self._narrow_lefts(mode, sandbox, fill)
+        yield mode
+        yield alone
 
     def _narrow_lefts(self, mode: Text, sandbox: Text, fill: Text) -> list[Text]:
         """Where there is little room: that there is no sandbox goes last, that there is one first."""

@@ -11,7 +11,6 @@ from rich.segment import Segment
 
 from keen_tui.domain.display import (
     AgentDisplay,
-    ChangedFile,
     CommandDisplay,
     DiffDisplay,
     FileDisplay,
@@ -20,6 +19,8 @@ from keen_tui.domain.display import (
     TextDisplay,
     TodoDisplay,
 )
+from keen_tui.domain.events import TurnDone
+from keen_tui.frontends.tui.state.displays import PackedDisplay, rows_of
 from keen_tui.frontends.tui.state.state import (
     Block,
     CompactionBlock,
@@ -109,27 +110,27 @@ def ticks(block: Block, *, last: bool) -> bool:
 
 
 def source(block: Block) -> str:
-    """The block's text for the clipboard: unchanged Markdown, code without line numbers."""
+    """The block's text for the clipboard: unchanged Markdown, code without line numbers; of the end of a turn
+    only why it isn't done."""
     match block:
         case UserBlock() | TextBlock() | ReasoningBlock() | NoticeBlock() | CompactionBlock():
             return clean(block.text, newlines=True, tabs=True)
         case ToolBlock():
             return _tool_source(block)
-        case EndBlock():
-            return block.end.text
+        case EndBlock(end=end):
+            return "" if isinstance(end, TurnDone) else clean(end.detail, newlines=True)
         case RetryBlock():
             return block.retry.detail
 
 
 def is_excerpt(block: Block) -> bool:
     """Whether the tool showed only a part: it printed, found or changed more."""
-    display = block.result.display if isinstance(block, ToolBlock) and block.result is not None else None
-    match display:
-        case CommandDisplay():
+    match block.display if isinstance(block, ToolBlock) else None:
+        case CommandDisplay() as display:
             return _LEFT_OUT.search(display.output) is not None
-        case FileListDisplay():
+        case FileListDisplay() as display:
             return display.more > 0
-        case DiffDisplay():
+        case DiffDisplay() as display:
             return display.left_out > 0
     return False
 
@@ -227,39 +228,25 @@ def _cut_here(context: BlockContext) -> list[Line]:
 
 
 def _tool_source(block: ToolBlock) -> str:
-    display = block.result.display if block.result is not None else None
-    match display:
-        case CommandDisplay():
+    match block.display:
+        case CommandDisplay() as display:
             changed = (f"\n{file.change} {file.path}" for file in display.changed)
             return f"$ {display.command}\n{display.output}".rstrip("\n") + "".join(changed)
-        case FileDisplay() | TextDisplay() | PageDisplay() | AgentDisplay():
+        case FileDisplay() | TextDisplay() | PageDisplay() | AgentDisplay() as display:
             return display.text
-        case FileListDisplay():
+        case FileListDisplay() as display:
             return "\n".join(display.lines)
-        case TodoDisplay():
+        case TodoDisplay() as display:
             return display.as_text
-        case DiffDisplay():
+        case DiffDisplay() as display:
             return "\n".join(f"{row.sign}{row.text}" for hunk in display.hunks for row in hunk)
     return block.result.text if block.result is not None else block.tail or block.target
 
 
-def _changed_rows(file: ChangedFile) -> int:
-    return 1 + (sum(len(hunk) + 1 for hunk in file.diff.hunks) if file.diff else 0)
-
-
 def _display_rows(block: ToolBlock) -> int:
-    display = block.result.display if block.result is not None else None
-    match display:
-        case DiffDisplay():
-            return sum(len(hunk) + 1 for hunk in display.hunks)
-        case FileListDisplay():
-            return len(display.lines) + 1
-        case TodoDisplay():
-            return len(display.items)
-        case FileDisplay() | TextDisplay() | AgentDisplay():
-            return display.text.count("\n") + 1
-        case PageDisplay():
-            return display.text.count("\n") + 3
-        case CommandDisplay():
-            return display.output.count("\n") + 2 + sum(map(_changed_rows, display.changed))
-    return 1 + (block.result.text.count("\n") if block.result is not None else 0)
+    match block.shown:
+        case PackedDisplay() as kept:
+            return kept.rows
+        case None:
+            return 1 + (block.result.text.count("\n") if block.result is not None else 0)
+    return rows_of(block.shown)

@@ -74,9 +74,9 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
         return []
     if block.status in ("denied", "not_run"):
         return [(not_done_words(result), "dim")]
-    if isinstance(result.display, DiffDisplay) and not result.is_error:
-        removed = f"{glyphs.minus}{result.display.removed}"
-        return [(f"+{result.display.added}", "add"), (" ", "dim"), (removed, "del")]
+    if isinstance(block.shown, DiffDisplay) and not result.is_error:
+        removed = f"{glyphs.minus}{block.shown.removed}"
+        return [(f"+{block.shown.added}", "add"), (" ", "dim"), (removed, "del")]
     if block.status == "stopped":
         return [("stopped by you" if result.summary in ("", "stopped") else clean(result.summary), "soft")]
     if block.status == "failed":
@@ -98,7 +98,7 @@ def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
         return [*rows, *_live_lines(block, context.look, shown)]
     if context.unfolded and block.result is not None:
         look = context.look
-        display = block.result.display or TextDisplay(text=block.result.text)
+        display = block.display or TextDisplay(text=block.result.text)
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
         return joined(*map(one_row, rows), drawn.mapped(lambda line: line.behind(gutter)))
@@ -107,23 +107,22 @@ def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
 
 def excerpt_rows(block: ToolBlock, rows: int) -> int:
     """About how many of a display's `rows` are in its excerpt."""
-    display = block.result.display if block.result is not None else None
-    if isinstance(display, DiffDisplay):
+    if isinstance(block.shown, DiffDisplay):
         return min(rows, MOST_DIFF_ROWS)
     return rows if block.name == OWN_COMMAND else min(rows, MOST_OUTPUT_ROWS)
 
 
 def _with_excerpt(rows: list[Line], block: ToolBlock, context: BlockContext) -> Sequence[Line]:
     """The rows of a call, followed by the part of its display that needs attention."""
-    look, display = context.look, block.result.display if block.result is not None else None
+    look = context.look
     gutter = look.gutter()
-    match display:
-        case DiffDisplay():
+    match block.display:
+        case DiffDisplay() as display:
             drawn = diff_excerpt(display, MOST_DIFF_ROWS, look.wide, look.styles, look.glyphs)
-        case CommandDisplay() if block.name == OWN_COMMAND:
+        case CommandDisplay() as display if block.name == OWN_COMMAND:
             whole = draw_output(display.output, look.wide, look.styles)
             return joined(*map(one_row, rows), whole.mapped(lambda line: line.behind(gutter)))
-        case CommandDisplay():
+        case CommandDisplay() as display:
             drawn = output_excerpt(display.output, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
         case None if block.result is not None:
             reason = block.result.text.removeprefix("Error: ")
@@ -183,7 +182,7 @@ def contact_words(contacts: Sequence[HostContacted]) -> str:
 
 def remarks(block: ToolBlock) -> list[str]:
     """What stands below a call, a row each: the hosts that its command reached, the files that it changed."""
-    changed = changed_words(block.result.display) if block.result else ""
+    changed = changed_words(block.shown) if isinstance(block.shown, CommandDisplay) else ""
     return [words for words in (contact_words(block.contacts), changed) if words]
 
 
