@@ -51,8 +51,8 @@ class Copier:
         """The block whose code was copied last, and how many of its pieces were."""
 
     def copy_blocks(self, indices: Iterable[int]) -> None:
-        """Copy the source of blocks: Markdown, code without line numbers. The end of a finished turn stands for
-        its reply."""
+        """Copy the source of blocks: Markdown, code without line numbers. The end of a finished turn stands
+        for its reply."""
         meant = sorted({place for index in indices for place in self._meant(index)})
         blocks = [self._document.entries[index].block for index in meant]
         self.copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
