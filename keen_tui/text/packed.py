@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
-_LONG: Final = 1_000
+_LONG: Final = 500
 """Bytes from which on compressing saves more than it costs."""
 
 _LEVEL: Final = 1

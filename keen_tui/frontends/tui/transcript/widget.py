@@ -354,6 +354,9 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         for _ in range(self.document.rows - row, height):
             yield self._painter.blank(self.size.width)
 
+    def is_laid_out(self) -> bool:
+        return self.document.look.width == self.scrollable_content_region.width
+
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""
         scroll_to_row(self, row, self.document.rows)
