@@ -287,7 +287,7 @@ class _KeptStep(Struct, frozen=True):
 
 
 class _KeptSteps(Mapping[int, tuple[ToolStep, ...]]):
-    """The steps of each turn as they were when this was made; unpacked for who asks."""
+    """The steps of each turn as they were when this was made. Each look at a turn unpacks its steps."""
 
     def __init__(self, steps: Mapping[int, Sequence[_KeptStep]]) -> None:
         self._steps = {turn: tuple(kept) for turn, kept in steps.items()}

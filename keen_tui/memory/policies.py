@@ -57,6 +57,10 @@ class MemoryPolicy(Protocol):
         """Whether the model gets the tool `recall`: it doesn't if it sees all earlier results anyway."""
 
     @property
+    def replays(self) -> bool:
+        """Whether `replayed` sends any steps. If not, nobody needs to unpack them."""
+
+    @property
     def carries_additions(self) -> bool:
         """Whether later turns get what went with a message of the user: the skill that it called, and what
         hooks added."""
@@ -77,6 +81,7 @@ class Summary:
     name: PolicyName = "summary"
     instructions = f"- Of earlier turns you see the messages only.\n{RECALL_PROMPT}"
     recalls = True
+    replays = False
     carries_additions = False
 
     def filter(self) -> TextFilter:
@@ -95,6 +100,7 @@ class InBand:
     name: PolicyName = "in-band"
     instructions = f"{IN_BAND_PROMPT}{RECALL_PROMPT}"
     recalls = True
+    replays = False
     carries_additions = False
 
     def filter(self) -> TextFilter:
@@ -115,6 +121,7 @@ class FullTrace:
     name: PolicyName = "full-trace"
     instructions = "- You see the calls of earlier turns as they were then, with long results cut."
     recalls = False
+    replays = True
     carries_additions = True
 
     def filter(self) -> TextFilter:
@@ -160,7 +167,7 @@ def _id(turn: int, number: int) -> str:
 
 
 def _bounded(call: ToolCall, result: ToolResult, call_id: str) -> tuple[ToolCall, ToolResult]:
-    return replace(call, id=call_id), replace(result, text=_cut(result.text))
+    return replace(call, id=call_id), replace(result, text=_cut(result.text), display=None)
 
 
 def _cut(text: str) -> str:

@@ -127,7 +127,8 @@ def _project_on(
         if native := behind.get(message.turn):
             parts.append(NativeTrace(native, message.turn))
         elif not _goes_on(message, following):
-            steps = policy.replayed(past.steps.get(message.turn, ()), message.turn)
+            done = past.steps.get(message.turn, ()) if policy.replays else ()
+            steps = policy.replayed(done, message.turn)
             parts += (PastStep(step, message.turn) for step in steps)
             replayed += steps
 

@@ -30,8 +30,12 @@ class Packed(Generic[T]):
 
 
 def packed(value: T) -> Packed[T] | T:
-    """The value, compressed if it is long. It MUST be something that `pickle` can copy."""
-    content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    """The value, compressed if it is long. It MUST be something that `pickle` can copy. If it is nested too
+    deeply for that, it stays as it is."""
+    try:
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except RecursionError:
+        return value
     return Packed(zlib.compress(content, _LEVEL)) if len(content) >= _LONG else value
 
 

@@ -99,6 +99,7 @@ def tool_block(
         summary=summary,
         display=display,
         exit_code=exit_code,
+        is_error=status == "failed" and not exit_code,
         denied=status == "denied",
         interrupted=status in ("stopped", "not_run"),
         ran=status != "not_run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from textual.strip import Strip
 from keen_tui.domain.events import ReasoningDelta, TextDelta, TurnStarted
 from keen_tui.frontends.tui.state.reducer import apply
 from keen_tui.frontends.tui.transcript.painting import STRIPS_KEPT
+from keen_tui.frontends.tui.transcript.widget import Transcript
 from tests.support.painted import Painted, painted_workspace
 from tests.support.waiting import LIMIT
 
@@ -93,6 +94,27 @@ async def test_every_cell_is_painted_however_the_size_changes(tmp_path: Path) ->
                 workspace.screen.show(apply(workspace.screen.state, delta("more words\n\n"), 0.0))
             await asyncio.sleep(chance.choice([0, 0, 0.005, 0.02]))
         await asyncio.wait_for(workspace.painted(), LIMIT)
+
+
+async def test_the_transcript_is_not_drawn_for_a_width_that_it_does_not_know_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths: list[tuple[int, int]] = []
+    strips = Transcript.strips
+
+    def watched(transcript: Transcript) -> Iterator[Strip]:
+        widths.append((transcript.document.look.width, transcript.scrollable_content_region.width))
+        return strips(transcript)
+
+    async with painted_workspace(tmp_path, (120, 36)) as workspace:
+        await words_that_stream_in(workspace)
+        await asyncio.wait_for(workspace.painted(), LIMIT)
+        monkeypatch.setattr(Transcript, "strips", watched)
+        for _ in range(4):
+            await workspace.press("ctrl+b")
+            await asyncio.wait_for(workspace.painted(), LIMIT)
+    assert len(set(widths)) > 1
+    assert all(drawn == wanted for drawn, wanted in widths)
 
 
 DEEDS = (

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.events import TextDelta, ToolFinished
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolStep
-from keen_tui.memory.conversation import Conversation
+from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.text.packed import Packed, packed, unpacked
 from tests.support import story
 
@@ -29,6 +29,24 @@ def test_a_short_value_stays_itself() -> None:
     value = ToolResult(text="short")
     assert packed(value) is value
     assert unpacked(packed(value)) is value
+
+
+def test_what_is_nested_too_deeply_to_be_packed_stays_itself() -> None:
+    nested: list[object] = []
+    for _ in range(3_000):
+        nested = [nested]
+    value = ToolCall(id="c", name="read_file", arguments={"path": nested})
+    assert packed(value) is value
+
+
+def test_only_new_results_are_packed() -> None:
+    event = _finished("c", ToolResult(text=SOURCE), step=1)
+    past = conversation_of([event])
+    assert past.past.steps[1][0].calls[0][1] is event.result
+    past.take(_finished("d", event.result, step=2))
+    new = past.past.steps[1][1].calls[0][1]
+    assert new == event.result
+    assert new is not event.result
 
 
 def test_source_code_takes_half_of_its_size_at_most() -> None:

@@ -30,8 +30,8 @@ class ChangeService:
         """
         changes = await asyncio.to_thread(self._turn_changes().changes, turn)
         past = self._session.past
-        title, unwatched = _title(past, changes.turn), _unwatched(past, changes.turn)
-        return replace(changes, title=title, unwatched=unwatched)
+        unwatched = await asyncio.to_thread(_unwatched, past, changes.turn)
+        return replace(changes, title=_title(past, changes.turn), unwatched=unwatched)
 
     async def undo(self, turn: int) -> str:
         """Take the files of a turn back to what they were before it; says in a sentence what went wrong.
@@ -72,8 +72,8 @@ def _unwatched(past: Past, turn: int) -> int:
     """How many commands of the turn Keen couldn't watch; 0: of all turns."""
     return sum(
         CommandUnwatched() in result.facts
-        for number, steps in past.steps.items()
+        for number in past.steps
         if turn in (0, number)
-        for step in steps
+        for step in past.steps[number]
         for _, result in step.calls
     )

@@ -55,6 +55,30 @@ def test_the_end_of_a_turn_stands_for_its_reply() -> None:
     assert copied.pop() == f"Fix the cart.\n\nI look.\n\n...\n\n{REPLY}"
 
 
+def test_the_end_of_a_turn_that_was_cut_before_stands_for_what_was_kept() -> None:
+    document, copier, copied = _copier_of(
+        story.started(1, "go"),
+        *story.read(1, "a", "cart.py", 3),
+        TextDelta(turn=1, step=2, text="Half a senten"),
+        story.incomplete(1),
+        story.started(1, None, attempt=2, recovering=1),
+        TextDelta(turn=1, step=3, text=REPLY),
+        story.done(1, calls=1),
+    )
+    copier.copy_blocks([len(document.entries) - 1])
+    assert copied == [REPLY]
+
+
+def test_the_end_of_a_turn_leads_to_the_code_of_its_reply() -> None:
+    reply = "So:\n\n```\nfirst()\n```\n\nand\n\n```\nsecond()\n```\n"
+    document, copier, copied = _copier_of(
+        story.started(1, "go"), TextDelta(turn=1, step=1, text=reply), story.done(1)
+    )
+    for _ in range(3):
+        copier.copy_code(len(document.entries) - 1)
+    assert copied == ["first()", "second()", "first()"]
+
+
 def _refused(work: Coroutine[object, object, None]) -> None:
     raise AssertionError("so little text is copied at once")
 

@@ -17,14 +17,17 @@ from keen_tui.domain.display import (
     TodoDisplay,
     TodoItem,
 )
+from keen_tui.domain.messages import ToolResult
 from keen_tui.frontends.tui.state.displays import PackedDisplay
 from keen_tui.frontends.tui.state.places import links_in, named_in
-from keen_tui.frontends.tui.state.state import ToolBlock
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import ToolBlock, UiState
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, is_excerpt, source
 from keen_tui.frontends.tui.transcript.folding import FoldState, usual_view
 from keen_tui.frontends.tui.transcript.words import count_hits
 from keen_tui.text.find import Needle
+from tests.support import story
 from tests.support.screen import DIFF, look, tool_block
 
 LONG = "".join(f"src/part{number}.py:{number}: see https://example.org/{number}\n" for number in range(60))
@@ -73,11 +76,22 @@ def test_a_long_result_without_a_display_is_packed_as_text() -> None:
             )
         ),
         tool_block(status="denied", text=LONG),
+        tool_block(status="failed", text=LONG),
         tool_block(display=TextDisplay(text="short")),
     ],
 )
 def test_what_a_folded_call_shows_is_not_packed(block: ToolBlock) -> None:
     assert not isinstance(block.shown, PackedDisplay)
+
+
+@pytest.mark.parametrize("restoring", [True, False])
+def test_a_past_that_is_read_is_not_packed(restoring: bool) -> None:
+    read = story.tool(1, "a", "read_file", "a.py", ToolResult(text="", display=FOLDED[1]))
+    state = apply_all(UiState(restoring=restoring), [story.started(1, "go"), *read], 0.0)
+    block = state.live[-1]
+    assert isinstance(block, ToolBlock)
+    assert isinstance(block.shown, PackedDisplay) is not restoring
+    assert block.display == FOLDED[1]
 
 
 def _assert_alike(packed: ToolBlock, plain: ToolBlock) -> None:

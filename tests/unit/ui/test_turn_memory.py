@@ -127,6 +127,21 @@ def test_the_entry_of_a_turn_that_stands_is_made_once_for_a_width_and_a_look() -
     assert max(row.cell_len for row in drawn.entries(30)[0].rows) <= 30
 
 
+def test_the_row_of_sums_is_made_anew_for_another_width_look_or_sum() -> None:
+    drawn = TurnMemoryPanel(STYLES, UNICODE)
+    drawn.show(apply_all(UiState(), story.three_turns(), 1.0))
+    first = drawn.pinned_row(36)
+    assert first is not None
+    assert drawn.pinned_row(36) is first
+    assert drawn.pinned_row(30) != first
+    drawn.set_look(STYLES, ASCII)
+    assert drawn.pinned_row(36) != first
+    drawn.set_look(STYLES, UNICODE)
+    assert drawn.pinned_row(36) == first
+    drawn.show(apply_all(UiState(), [*story.three_turns(), story.started(4, "more"), story.done(4)], 1.0))
+    assert drawn.pinned_row(36) != first
+
+
 def test_a_turn_that_changes_is_drawn_as_it_is_now() -> None:
     drawn = TurnMemoryPanel(STYLES, UNICODE)
     drawn.show(apply_all(UiState(), story.three_turns(), 1.0))

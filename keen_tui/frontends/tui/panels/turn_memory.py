@@ -39,7 +39,7 @@ class TurnMemoryPanel(Panel):
         self._totals = Totals()
         self._folded = False
         self._pinned: tuple[tuple[int, int], int, Text] | None = None
-        """The newest row of the sums, with what it says and its width."""
+        """What the row of the sums says, its width, and the row."""
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         self._pinned = None

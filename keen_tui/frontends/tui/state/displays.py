@@ -31,13 +31,13 @@ def packed_display(result: ToolResult) -> Display | PackedDisplay | None:
     """The display of a result, packed if it is long and the folded call shows nothing of it."""
     is_text = result.display is None and result.outcome == "done"
     display = TextDisplay(text=result.text) if is_text else result.display
-    if display is None or not _is_folded(display, result):
+    if display is None or not _is_hidden(display, result):
         return result.display
     kept = packed(display)
     return PackedDisplay(kept, rows_of(display)) if isinstance(kept, Packed) else result.display
 
 
-def _is_folded(display: Display, result: ToolResult) -> bool:
+def _is_hidden(display: Display, result: ToolResult) -> bool:
     """Whether the row of a call, as long as nobody unfolds it, shows nothing of its display."""
     match display:
         case DiffDisplay() | TodoDisplay():

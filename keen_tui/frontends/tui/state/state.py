@@ -75,8 +75,8 @@ class ReasoningBlock(Struct, frozen=True, kw_only=True):
 
 
 class ToolBlock(Struct, frozen=True, kw_only=True):
-    """A tool call. `tail` is its newest live output; `result` is there once it finished, without its display,
-    and without the text for the model where `shown` says more: the display as it is kept.
+    """A tool call. `tail` is its newest live output. `result` is there once it finished, and `shown` is what
+    the unfolded call shows; where there is something, `result` has neither text nor display.
 
     `started_at` is on the clock of `apply`, `seconds` the time it took. `contacts` are the hosts that its
     command reached or was refused. For a sub-agent the `tail` has its newest calls, and `lines` is the number
@@ -99,7 +99,7 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
 
     @property
     def display(self) -> Display | None:
-        """What the call shows when it is unfolded; None if it is the text of its result, or if it runs."""
+        """What the unfolded call shows. None while it runs, and where that is the text of its result."""
         return self.shown.packed.value if isinstance(self.shown, PackedDisplay) else self.shown
 
 

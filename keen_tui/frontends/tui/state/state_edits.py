@@ -54,8 +54,8 @@ def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def finished(block: ToolBlock, result: ToolResult, seconds: float, *, packs: bool) -> ToolBlock:
-    """The block of a call that has its result. What the model was told isn't kept where something was made
-    for the eye: both may be long. `packs`: a display that nobody sees yet is kept compressed."""
+    """The block of a call that has its result. `packs`: a display that nobody sees yet is kept compressed.
+    The text for the model isn't kept beside what is shown, since both may be long."""
     shown = packed_display(result) if packs else result.display
     kept = replace(result, text="", display=None) if shown else result
     return replace(block, status=result.outcome, result=kept, shown=shown, seconds=seconds, tail="")

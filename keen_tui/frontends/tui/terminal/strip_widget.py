@@ -34,7 +34,7 @@ class StripWidget(Widget):
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
         self._early_size = Size(0, 0)
-        """The newest size that was to be painted before `strips` knew it."""
+        """The newest size that was painted before `strips` knew it."""
         self._is_early = False
         self._may_differ = False
 
@@ -102,13 +102,13 @@ class StripWidget(Widget):
         return self._is_early
 
     def _end_wait(self) -> None:
-        """From now on the size is as it is, whatever `strips` makes of it."""
+        """Stop waiting: draw what `strips` says now."""
         if self._is_early:
             self._is_early = False
             self.refresh()
 
     def _rows_of_before(self, crop: Region) -> list[Strip]:
-        """The rows of another size, cut or filled up for this one: to draw them anew twice takes longer."""
+        """The rows of another size, cut or filled up for this one. New ones would be drawn in vain."""
         width, ground = self.size.width, self.rich_style
         rows = [
             row.adjust_cell_length(width, ground).crop(crop.x, crop.right)

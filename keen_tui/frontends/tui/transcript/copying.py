@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from keen_tui.domain.events import TurnDone
-from keen_tui.frontends.tui.state.state import Block, EndBlock, RetryBlock, TextBlock
+from keen_tui.frontends.tui.state.state import Block
 from keen_tui.frontends.tui.transcript.blocks.block_rows import code_of, is_excerpt, source
 from keen_tui.frontends.tui.transcript.document import Document
+from keen_tui.frontends.tui.transcript.meant import is_reply, meant_by
 from keen_tui.text.units import counted
 
 SLICE_SECONDS: Final = 0.008
@@ -53,28 +53,16 @@ class Copier:
     def copy_blocks(self, indices: Iterable[int]) -> None:
         """Copy the source of blocks: Markdown, code without line numbers. The end of a finished turn stands
         for its reply."""
-        meant = sorted({place for index in indices for place in self._meant(index)})
-        blocks = [self._document.entries[index].block for index in meant]
-        self.copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
-
-    def _meant(self, index: int) -> Iterator[int]:
-        """The indices of the blocks that are copied for this one."""
         entries = self._document.entries
-        end = entries[index].block
-        if not (isinstance(end, EndBlock) and isinstance(end.end, TurnDone)):
-            yield index
-            return
-        for place in range(index - 1, -1, -1):
-            block = entries[place].block
-            if isinstance(block, RetryBlock) or block.turn != end.turn:
-                return
-            if _is_reply(block):
-                yield place
+        meant = sorted({place for index in indices for place in meant_by(entries, index)})
+        blocks = [entries[place].block for place in meant]
+        self.copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
 
     def copy_code(self, index: int) -> None:
         """Copy the code in a block; when repeated, its next piece."""
-        entry = self._document.entries[index]
-        pieces = code_of(entry.block)
+        entries = self._document.entries
+        entry = entries[index]
+        pieces = [piece for place in meant_by(entries, index) for piece in code_of(entries[place].block)]
         serial, taken = self._code_copied
         number = taken % len(pieces) if pieces and serial == entry.serial else 0
         self._code_copied = (entry.serial, number + 1)
@@ -84,7 +72,7 @@ class Copier:
     def copy_reply(self, *, code: bool = False) -> None:
         """Copy the newest reply, or all the code in it."""
         entries = self._document.entries
-        newest = next((each.block for each in reversed(entries) if _is_reply(each.block)), None)
+        newest = next((each.block for each in reversed(entries) if is_reply(each.block)), None)
         if newest is None:
             self.copy(iter(()), nothing="no reply to copy yet")
         elif code:
@@ -135,10 +123,6 @@ def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:
         if time.perf_counter() > until:
             return False
     return True
-
-
-def _is_reply(block: Block) -> bool:
-    return isinstance(block, TextBlock) and bool(block.text.strip())
 
 
 def _joined(blocks: Iterable[Block]) -> Iterator[str]:

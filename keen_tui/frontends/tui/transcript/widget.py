@@ -28,6 +28,7 @@ from keen_tui.frontends.tui.transcript.find_session import FindSession
 from keen_tui.frontends.tui.transcript.finding import Finder
 from keen_tui.frontends.tui.transcript.flow import Flows
 from keen_tui.frontends.tui.transcript.folding import Folding, fold_key
+from keen_tui.frontends.tui.transcript.meant import meant_by
 from keen_tui.frontends.tui.transcript.messages import (
     Copied,
     FileWanted,
@@ -262,8 +263,9 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
 
     def action_open_link(self) -> None:
         """Open the web page that the block at the cursor names."""
-        if block := self.cursor.ensure_block():
-            self.post_message(LinkWanted(block))
+        if (index := self.cursor.ensure()) is not None:
+            place = next(reversed(meant_by(self.document.entries, index)), index)
+            self.post_message(LinkWanted(self.document.entries[place].block))
 
     def action_show_in_activity(self) -> None:
         """Show the Activity row of the block at the cursor."""

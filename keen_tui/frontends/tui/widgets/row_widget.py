@@ -21,7 +21,7 @@ GAP = "   "
 """What stands between two facts in a row."""
 
 BLANK: Final = Text()
-"""The blank row. It is one object, so that what was made of it is made of it again."""
+"""The blank row. It is one object, so that its strip is used again. It MUST not be changed."""
 
 _STRIPS_KEPT: Final = 128
 
