@@ -11,6 +11,7 @@ from textual.events import Resize
 from textual.geometry import Region
 from textual.strip import Strip
 
+from keen_tui.frontends.tui.terminal.rows_of_before import RowsOfBefore
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from tests.support.waiting import until
 
@@ -24,6 +25,7 @@ class LateRows(StripWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.before = RowsOfBefore(self, lambda: self.known == self.size.width)
         self.early: list[list[str]] = []
         """The pictures before it knew its size."""
 
@@ -31,16 +33,13 @@ class LateRows(StripWidget):
         self.letter = chr(ord(self.letter) + 1)
         yield from [Strip([Segment(self.letter * self.size.width)])] * self.size.height
 
-    def is_laid_out(self) -> bool:
-        return self.known == self.size.width
-
     def on_resize(self, event: Resize) -> None:
         self.known = event.size.width if self.hears else 0
 
     def render_lines(self, crop: Region) -> list[Strip]:
         before = self.letter
         rows = super().render_lines(crop)
-        if not self.is_laid_out() and self.letter == before:
+        if self.known != self.size.width and self.letter == before:
             self.early.append([row.text for row in rows])
         return rows
 

@@ -12,6 +12,8 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from keen_tui.frontends.tui.terminal.rows_of_before import RowsOfBefore
+
 _FAILED = "This can't be drawn; keen.log says why."
 
 _log = logging.getLogger(__name__)
@@ -33,19 +35,13 @@ class StripWidget(Widget):
         self._painted: list[Strip] = []
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
-        self._early_size = Size(0, 0)
-        """The newest size that was painted before `strips` knew it."""
-        self._is_early = False
         self._may_differ = False
+        self.before: RowsOfBefore | None = None
+        """For a widget that draws its rows only when it is told of a new size."""
 
     def strips(self) -> Iterable[Strip]:
         """The rows from the top, as many as the widget is high."""
         raise NotImplementedError
-
-    def is_laid_out(self) -> bool:
-        """Whether `strips` says the rows for the size that the widget has now. If not, the message about that
-        size is on its way, and the rows of the other size are shown until it is handled."""
-        return True
 
     def refresh(
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
@@ -80,8 +76,10 @@ class StripWidget(Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         size = self.size
-        if self._is_too_early(size):
-            return self._rows_of_before(crop)
+        if self.before is not None:
+            rows = self.before.instead(self._painted, self._painted_size, crop)
+            if rows is not None:
+                return rows
         if self._is_stale or not self._fits(size):
             self._drawn = []  # the line filters may have changed
             self._repaint(size)
@@ -92,29 +90,6 @@ class StripWidget(Widget):
         if crop.column_span == (0, size.width):
             return rows
         return [row.crop(crop.x, crop.right) for row in rows]
-
-    def _is_too_early(self, size: Size) -> bool:
-        if not self._painted or size == self._painted_size or self.is_laid_out():
-            return False
-        if size != self._early_size:
-            self._early_size, self._is_early = size, True
-            self.call_later(self._end_wait)  # it comes behind the message about the size
-        return self._is_early
-
-    def _end_wait(self) -> None:
-        """Stop waiting: draw what `strips` says now."""
-        if self._is_early:
-            self._is_early = False
-            self.refresh()
-
-    def _rows_of_before(self, crop: Region) -> list[Strip]:
-        """The rows of another size, cut or filled up for this one. New ones would be drawn in vain."""
-        width, ground = self.size.width, self.rich_style
-        rows = [
-            row.adjust_cell_length(width, ground).crop(crop.x, crop.right)
-            for row in self._painted[crop.y : crop.bottom]
-        ]
-        return rows + [Strip.blank(crop.width, ground)] * (crop.height - len(rows))
 
     def render_line(self, y: int) -> Strip:
         return self.render_lines(Region(0, y, self.size.width, 1))[0]

@@ -19,6 +19,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.terminal.rows_of_before import RowsOfBefore
 from keen_tui.frontends.tui.terminal.scrolling import scroll_to_row
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from keen_tui.frontends.tui.transcript.copying import Copier
@@ -111,6 +112,9 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             counted=lambda tally: self.post_message(HitsCounted(tally)),
         )
         self._painter = Painter(self.document)
+        self.before = RowsOfBefore(
+            self, lambda: self.document.look.width == self.scrollable_content_region.width
+        )
         self._past_length = 0
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
@@ -355,9 +359,6 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             yield self._painter.with_mark(strip, viewport.below, key) if has_mark and y == last else strip
         for _ in range(self.document.rows - row, height):
             yield self._painter.blank(self.size.width)
-
-    def is_laid_out(self) -> bool:
-        return self.document.look.width == self.scrollable_content_region.width
 
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""
