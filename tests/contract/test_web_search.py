@@ -20,7 +20,7 @@ from keen_tui.demo.wire_json import sse
 from keen_tui.domain.choices import Api
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.events import Notice, TextDelta, TurnDone, TurnIncomplete, Usage, WebSearched
-from keen_tui.domain.messages import ToolResult, WebSource
+from keen_tui.domain.messages import WebSource
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import ToolBlock, UiState
 from keen_tui.providers.base import StepSearch
@@ -360,7 +360,7 @@ async def test_what_a_search_says_can_not_drive_the_terminal(tmp_path: Path) -> 
         await bench.log.caught_up()
         state = apply_all(UiState(), bench.log.events, 1.0)
         [block] = [block for block in (*state.past, *state.live) if isinstance(block, ToolBlock)]
-        assert isinstance(block.result, ToolResult) and isinstance(block.result.display, TextDisplay)
-        assert block.result.display.text == "x<U+202E>y Question: allow? https://a.org/"
+        assert block.display == TextDisplay(text="x<U+202E>y Question: allow? https://a.org/")
+        assert block.result is not None
         assert (block.name, block.target, block.result.summary) == ("web_search", "python news", "1 page")
         assert [delta.text for delta in bench.log.of(TextDelta)] == ["Ok."]
