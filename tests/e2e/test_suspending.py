@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -90,6 +92,16 @@ def test_a_reply_that_streams_goes_on(tmp_path: Path) -> None:
         suspend(terminal)
         terminal.type("fg\r")
         terminal.wait_for_screen("and the end.", "turn 1 done")
+
+
+def test_it_still_reads_keys_when_it_is_continued_many_times_at_once(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Hello.")])], controls=True) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
+        for _ in range(40):
+            os.kill(terminal.pid, signal.SIGCONT)
+            terminal.read(0.002)
+        terminal.type("hi\r")
+        terminal.wait_for_screen("Hello.")
 
 
 def test_without_a_shell_it_says_so_and_goes_on(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ _STILL: Final = 1.0
 """Seconds without progress after which the terminal counts as unread, and isn't waited for."""
 _GIVING_BACK: Final = 10.0
 """Seconds that giving a slow terminal back may take."""
+_LATEST_SIGNAL: Final = 0.5
+"""Seconds after which the signal that continues the program doesn't come: it was never stopped."""
 _PICTURE_ENDS: Final = "\x1b[?2026l"
 
 
@@ -252,15 +254,17 @@ class KeenDriver(LinuxDriver):
         continued: list[int] = []
         on_stop = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         on_continue = signal.signal(signal.SIGCONT, lambda number, _: continued.append(number))
+        has_shell = False
         try:
-            os.kill(0, signal.SIGTSTP)
-            while continued and not self._is_in_foreground():  # the shell's bg: it can't draw there
-                os.kill(0, signal.SIGTSTP)
+            while _stops_job(continued):
+                has_shell = True
+                if self._is_in_foreground():
+                    break  # else it was the shell's bg: it can't draw there
         finally:
             signal.signal(signal.SIGTSTP, on_stop)
             signal.signal(signal.SIGCONT, on_continue)
             self._take_back()
-        return bool(continued)
+        return has_shell
 
     def _take_back(self) -> None:
         self._must_signal_resume = True
@@ -280,7 +284,12 @@ class KeenDriver(LinuxDriver):
             os.kill(os.getpid(), signal.SIGSTOP)
 
     def _sigcont_application(self, *_: object) -> None:
-        """Somebody stopped the program by a signal that it never saw: modes and picture may be gone."""
+        """Somebody stopped the program by a signal that it never saw: modes and picture may be gone. The loop
+        takes the terminal again; here that would begin anew with each signal, in the middle of the last."""
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._take_again)
+
+    def _take_again(self) -> None:
         if self._auto_restart:
             self.suspend_application_mode()
             self._take_back()
@@ -321,6 +330,17 @@ class KeenDriver(LinuxDriver):
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:
             self.process_message(message)
+
+
+def _stops_job(continued: list[int]) -> bool:
+    """Stop all of the job until the shell continues it; `continued` then has the signal. False: no shell did.
+    On a busy machine another thread takes the signal, up to 20 ms after this one runs again."""
+    continued.clear()
+    os.kill(0, signal.SIGTSTP)
+    end = time.monotonic() + _LATEST_SIGNAL
+    while not continued and time.monotonic() < end:
+        time.sleep(0.001)
+    return bool(continued)
 
 
 def early_messages(
