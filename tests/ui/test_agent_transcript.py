@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,21 @@ from msgspec.structs import replace
 
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.domain.bus import EventBus
+from keen_tui.domain.display import FileDisplay
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import AgentEvent, ApprovalRequested, OwnEvent, TextDelta, TurnDone
-from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.events import (
+    AgentEvent,
+    ApprovalRequested,
+    OwnEvent,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnDone,
+)
+from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.frontends.tui.state.displays import PackedDisplay
+from keen_tui.frontends.tui.state.state import ToolBlock
+from keen_tui.frontends.tui.transcript.widget import Transcript
 from keen_tui.text.highlighting import load
 from tests.support import story
 from tests.support.screen import strips_of
@@ -51,14 +64,15 @@ ASKED = ApprovalRequested(
 class FakeAgents:
     """One sub-agent at work, of the call `c`."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: Sequence[OwnEvent] = BEGUN) -> None:
+        self.begun = tuple(begun)
         self.bus = EventBus()
         self.stopped: list[str] = []
 
     async def watch(self, call_id: str, session_id: str) -> WatchedAgent:
         if call_id != "c":
             raise SessionRefused("This sub-agent hasn't begun.")
-        return WatchedAgent("20261124-120000-abcdef", BEGUN, self.bus.subscribe())
+        return WatchedAgent("20261124-120000-abcdef", self.begun, self.bus.subscribe())
 
     def stop(self, call_id: str) -> None:
         self.stopped.append(call_id)
@@ -99,6 +113,25 @@ async def test_its_transcript_is_live_and_a_key_stops_it_alone(tmp_path: Path, s
         assert not driver.shows("k stop it alone")
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_only_what_comes_while_it_is_open_is_kept_packed(tmp_path: Path) -> None:
+    def read(call: str) -> tuple[ToolStarted, ToolFinished]:
+        result = ToolResult(text="", display=FileDisplay(path="cart.py", text="price = 17\n" * 200))
+        start = story.tool_started(1, call, "read_file", "cart.py")
+        return start, story.tool_finished(1, call, "read_file", "cart.py", result)
+
+    agents = FakeAgents([BEGUN[0], *read("a")])
+    async with workspace(tmp_path, sub_agents=agents) as driver:
+        await begun(driver)
+        await opened(driver)
+        await driver.until_shown("works")
+        for event in read("b"):
+            agents.bus.publish(event)
+        await driver.until_shown("2 calls")
+        entries = driver.app.screen.query_one(Transcript).document.entries
+        blocks = [entry.block for entry in entries if isinstance(entry.block, ToolBlock)]
+        assert [isinstance(block.shown, PackedDisplay) for block in blocks] == [False, True]
 
 
 async def test_colours_that_are_loaded_late_reach_its_page(

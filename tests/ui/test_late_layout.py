@@ -25,7 +25,7 @@ class LateRows(StripWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.before = RowsOfBefore(self, lambda: self.known == self.size.width)
+        self.rows_of_before = RowsOfBefore(self, lambda: self.known == self.size.width)
         self.early: list[list[str]] = []
         """The pictures before it knew its size."""
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from msgspec.structs import replace
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -115,7 +116,8 @@ class AgentScreen(Screen[None]):
     def on_mount(self) -> None:
         """Show what there is, and follow what comes."""
         background.listen(self._transcript.recolour)
-        self._show(apply_all(self._state, self._watched.events, self._clock()))
+        past = apply_all(UiState(restoring=True), self._watched.events, self._clock())
+        self._show(replace(past, restoring=False))
         if self._watched.reader:
             self.run_worker(self._follow(), exclusive=True)
             self.set_interval(1.0, self._transcript.tick)

@@ -17,6 +17,7 @@ from keen_tui.domain.display import (
     TodoDisplay,
 )
 from keen_tui.domain.messages import ToolResult
+from keen_tui.text.labels import changed_words
 from keen_tui.text.packed import Packed, packed
 
 
@@ -43,7 +44,7 @@ def _is_hidden(display: Display, result: ToolResult) -> bool:
         case DiffDisplay() | TodoDisplay():
             return False
         case CommandDisplay():
-            return result.outcome == "done" and not display.changed
+            return result.outcome == "done" and not changed_words(display)
     return True
 
 

@@ -36,7 +36,7 @@ class StripWidget(Widget):
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
         self._may_differ = False
-        self.before: RowsOfBefore | None = None
+        self.rows_of_before: RowsOfBefore | None = None
         """For a widget that draws its rows only when it is told of a new size."""
 
     def strips(self) -> Iterable[Strip]:
@@ -76,8 +76,8 @@ class StripWidget(Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         size = self.size
-        if self.before is not None:
-            rows = self.before.instead(self._painted, self._painted_size, crop)
+        if self.rows_of_before is not None:
+            rows = self.rows_of_before.instead(self._painted, self._painted_size, crop)
             if rows is not None:
                 return rows
         if self._is_stale or not self._fits(size):

@@ -1,4 +1,4 @@
-"""The blocks that an action on a block is about."""
+"""Which blocks an action on a block is about."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def is_reply(block: Block) -> bool:
 
 
 def meant_by(entries: Sequence[PlacedBlock], index: int) -> list[int]:
-    """The indices of the blocks whose text is copied for this one: the end of a finished turn stands
-    for the texts of its reply, without one that was cut off."""
+    """The indices of the blocks that this one stands for: itself, and for the end of a finished turn the
+    texts of its reply, without those that were cut off."""
     end = entries[index].block
     if not (isinstance(end, EndBlock) and isinstance(end.end, TurnDone)):
         return [index]

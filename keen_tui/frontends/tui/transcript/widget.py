@@ -112,7 +112,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             counted=lambda tally: self.post_message(HitsCounted(tally)),
         )
         self._painter = Painter(self.document)
-        self.before = RowsOfBefore(
+        self.rows_of_before = RowsOfBefore(
             self, lambda: self.document.look.width == self.scrollable_content_region.width
         )
         self._past_length = 0
