@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -38,9 +38,10 @@ class ConfinedProcess:
 
 
 async def start_confined(
-    launch: Launch, *, folder: Path, environ: Mapping[str, str], output: int
+    launch: Launch, *, folder: Path, environ: Mapping[str, str], output: int, note: Callable[[int], None]
 ) -> ConfinedProcess:
-    """Start a process in its own session, with both outputs to the descriptor `output`.
+    """Start a process in its own session, with both outputs to the descriptor `output`. `note` gets its
+    process ID, in a thread, before its first step.
 
     Raises:
         OSError: it can't be confined or started.
@@ -51,7 +52,7 @@ async def start_confined(
 
     def run() -> None:
         try:
-            process = _started_apart(launch, folder, environ, output)
+            process = _started_apart(launch, folder, environ, output, note)
         except Exception as error:
             _tell(loop, started.set_exception, error)
             return
@@ -70,7 +71,7 @@ async def start_confined(
 
 
 def _started_apart(
-    launch: Launch, folder: Path, environ: Mapping[str, str], output: int
+    launch: Launch, folder: Path, environ: Mapping[str, str], output: int, note: Callable[[int], None]
 ) -> subprocess.Popen[bytes]:
     """Start it in a confined thread, and open its gate when the thread has ended."""
 
@@ -89,7 +90,7 @@ def _started_apart(
         )
         return process, threading.get_native_id()
 
-    with gate() as at_gate:
+    with gate(note) as at_gate:
         with ThreadPoolExecutor(1, thread_name_prefix="confined") as threads:
             process, thread = threads.submit(start).result()
         while Path("/proc/self/task", str(thread)).exists():

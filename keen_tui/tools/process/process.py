@@ -64,11 +64,11 @@ async def run_command(
     watching = guard().command(mark, launch.argv[-1])
     async with in_thread(watching) as watched, output_pipe(on_output) as (writable, drained):
         try:
-            process = await _started(launch, folder, {**launch.environ, MARK: mark}, writable)
+            environ = {**launch.environ, MARK: mark}
+            process = await _started(launch, folder, environ, writable, watched.started)
         finally:
             os.close(writable)
         try:
-            watched.started(process.pid)
             limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
             timed_out = not await _ended_within(process, limit)
             if timed_out:
@@ -85,10 +85,12 @@ async def run_command(
     return Ended(code, timed_out, None if launch.wrapped else left_running)
 
 
-async def _started(launch: Launch, folder: Path, environ: Mapping[str, str], output: int) -> _Process:
+async def _started(
+    launch: Launch, folder: Path, environ: Mapping[str, str], output: int, note: Callable[[int], None]
+) -> _Process:
     if launch.confine:
-        return await start_confined(launch, folder=folder, environ=environ, output=output)
-    with gate() as at_gate:
+        return await start_confined(launch, folder=folder, environ=environ, output=output, note=note)
+    with gate(note) as at_gate:
         process = await asyncio.create_subprocess_exec(
             *at_gate.held(launch.argv, environ),
             cwd=folder,

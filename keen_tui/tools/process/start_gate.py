@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -36,9 +36,10 @@ _FAITHFUL_INPUT_GATE: Final = "\n".join(line for line in _FAITHFUL_GATE.splitlin
 class Gate:
     """The gate of one command: start `held(argv)` with `closed` as its standard input, then open it."""
 
-    def __init__(self, closed: int, opening: int) -> None:
+    def __init__(self, closed: int, opening: int, note: Callable[[int], None]) -> None:
         self.closed = closed
         self._opening = opening
+        self._note = note
 
     @staticmethod
     def held(argv: tuple[str, ...], environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -47,7 +48,8 @@ class Gate:
         return (*(_GATE if _gets_through(environ) else faithful), *argv)
 
     def open(self, pid: int, environ: Mapping[str, str]) -> None:
-        """Mark the process with the mark in its environment, and let it begin."""
+        """Note the process, mark it with the mark in its environment, and let it begin."""
+        self._note(pid)
         if mark := environ.get(MARK):
             mark_for_good(pid, mark)
         with suppress(BrokenPipeError):  # it was killed meanwhile
@@ -62,11 +64,12 @@ def held_at_input(argv: tuple[str, ...], environ: Mapping[str, str]) -> tuple[st
 
 
 @contextmanager
-def gate() -> Iterator[Gate]:
-    """A closed gate. A process that waits at it ends with this context, or with this program."""
+def gate(note: Callable[[int], None]) -> Iterator[Gate]:
+    """A closed gate. A process that waits at it ends with this context, or with this program. `note` gets its
+    process ID before its first step."""
     closed, opening = os.pipe()
     try:
-        yield Gate(closed, opening)
+        yield Gate(closed, opening, note)
     finally:
         os.close(closed)
         os.close(opening)

@@ -7,15 +7,20 @@ import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.question import settle_left_running
 from keen_tui.tools.orphans.records import CommandRecord, boot_id, left_running
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, start_of
+from keen_tui.tools.process.process import run_command
+from keen_tui.tools.sandbox.base import Launch
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
 
@@ -120,6 +125,28 @@ def test_what_gave_up_its_parent_and_its_environment_is_found() -> None:
         mark_for_good(shell.pid, OUR_MARK)
         shell.communicate(b"\n")
     assert end_strays(0, OUR_MARK) == 1
+
+
+@pytest.mark.parametrize("confine", [None, lambda: None], ids=["as it is", "confined"])
+async def test_a_command_is_recorded_before_its_first_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, confine: Callable[[], None] | None
+) -> None:
+    write, early = CommandRecord.write, []
+
+    def write_slowly(record: CommandRecord, folder: Path) -> Path:
+        time.sleep(0.3)
+        early.append(not (tmp_path / "begun").exists())
+        return write(record, folder)
+
+    monkeypatch.setattr(CommandRecord, "write", write_slowly)
+    monkeypatch.setattr(guard(), "records", tmp_path / "running")
+    launch = Launch(
+        argv=("/bin/sh", "-c", "touch begun"), environ={"PATH": os.environ["PATH"]}, confine=confine
+    )
+    ended = await run_command(launch, folder=tmp_path, timeout=LIMIT, on_output=lambda _: None)
+    assert (ended.code, early) == (0, [True])
+    assert (tmp_path / "begun").exists()
+    assert not list((tmp_path / "running").iterdir())
 
 
 def test_damage_in_the_folder_stops_no_start(tmp_path: Path, record: CommandRecord) -> None:
