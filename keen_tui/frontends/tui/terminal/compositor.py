@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from rich.console import RenderableType
-from textual._compositor import ChopsUpdate, Compositor
-from textual.geometry import Region
+from textual._compositor import ChopsUpdate, Compositor, ReflowResult
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
+
+from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
+
+_PATIENCE: Final = 0.1
+"""Seconds for which a layout isn't painted."""
 
 RowRanges: TypeAlias = list[tuple[int, int]]
 """Columns of a row, from the first up to the second."""
@@ -30,11 +37,36 @@ class FrugalCompositor(Compositor):
     def __init__(self) -> None:
         super().__init__()
         self._changed: tuple[Region, ...] = ()
+        self._untold: dict[StripWidget, float] = {}
+        """Widgets that a layout gave a new size of which they aren't told yet, and until when they are waited
+        for."""
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Textual paints a layout at once, and then sends widgets the message about their new size, for which
+        some draw all their rows anew. Here it is painted when they have handled that message."""
+        result = super().reflow(parent, size)
+        self._full_map_invalidated = False  # as it is, Textual would lay out everything once more to look
+        until = time.monotonic() + _PATIENCE
+        waiting = (each for each in result.resized if isinstance(each, StripWidget) and each.waits_for_size)
+        self._untold.update(dict.fromkeys(waiting, until))
+        return result
 
     def render_update(
         self, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
     ) -> RenderableType | None:
-        return None if self.is_held else super().render_update(full, screen_stack, simplify)
+        if self.is_held or (not full and self._waits()):
+            return None
+        return super().render_update(full, screen_stack, simplify)
+
+    def _waits(self) -> bool:
+        """Whether a widget isn't told of its size yet. It is asked to say so behind the message about it."""
+        now = time.monotonic()
+        self._untold = {widget: until for widget, until in self._untold.items() if now < until}
+        return any(widget.call_later(self._told, widget) for widget in self._untold)
+
+    def _told(self, widget: StripWidget) -> None:
+        if self._untold.pop(widget, None):
+            widget.refresh()
 
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)

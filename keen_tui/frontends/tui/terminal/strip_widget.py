@@ -5,27 +5,30 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from itertools import groupby, zip_longest
-from typing import Self
+from typing import ClassVar, Self
 
 from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
-from keen_tui.frontends.tui.terminal.rows_of_before import RowsOfBefore
+from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce
 
 _FAILED = "This can't be drawn; keen.log says why."
 
 _log = logging.getLogger(__name__)
 
 
-class StripWidget(Widget):
+class StripWidget(LaidOutOnce):
     """Shows the rows that its subclass says in `strips`. It must have neither a border nor padding.
 
     Textual's own way keeps a copy of each row for its place on the screen, which is made anew as soon as the
     row moves or anything else in the widget changes. Here a row that looks as before is the very same strip
     as before, wherever it stands, and what Textual once made of that (its escape sequences) is still there.
     """
+
+    waits_for_size: ClassVar = False
+    """Whether it draws its rows only when it is told of a new size. A layout that gives it one is painted
+    then."""
 
     _is_stale = True
 
@@ -36,8 +39,6 @@ class StripWidget(Widget):
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
         self._may_differ = False
-        self.rows_of_before: RowsOfBefore | None = None
-        """For a widget that draws its rows only when it is told of a new size."""
 
     def strips(self) -> Iterable[Strip]:
         """The rows from the top, as many as the widget is high."""
@@ -76,10 +77,6 @@ class StripWidget(Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         size = self.size
-        if self.rows_of_before is not None:
-            rows = self.rows_of_before.instead(self._painted, self._painted_size, crop)
-            if rows is not None:
-                return rows
         if self._is_stale or not self._fits(size):
             self._drawn = []  # the line filters may have changed
             self._repaint(size)

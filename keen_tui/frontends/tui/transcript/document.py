@@ -163,10 +163,9 @@ class Document:
             return False
         self._truncate(0)
         self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
-        folded_since = coming.folds != self._folds.as_it_is()
-        if folded_since:
-            self._measure_folds()
-        if folded_since or coming.look_number != self._look_number:
+        if coming.folds != self._folds.as_it_is():
+            self._fold_anew()
+        if coming.look_number != self._look_number:
             self._estimate_all()
         return True
 
@@ -231,13 +230,12 @@ class Document:
         """Switch all blocks to the next state: all unfolded, all folded, or the usual view."""
         folding = self._folds.next()
         self._coming = _Coming()
-        self._measure_folds()
-        self.redraw()
+        self._fold_anew()
         return folding
 
-    def redraw(self, look: RenderStyle | None = None) -> None:
-        """Forget all drawings, because the look or the fold states changed."""
-        self.look = look or self.look
+    def redraw(self, look: RenderStyle) -> None:
+        """Forget all drawings, because the look changed."""
+        self.look = look
         self._look_number += 1
         self._drawn.forget_all_lines()
         self._estimate_all()
@@ -320,14 +318,24 @@ class Document:
         shows_more = before is not None and self._folds.view(before) != "folded"
         return gap_before(before, block, before_unfolded=shows_more)
 
-    def _measure_folds(self) -> None:
-        """Recompute the gaps and extents of all blocks, because fold states changed."""
+    def _fold_anew(self) -> None:
+        """Forget the drawings of all blocks that can fold, because fold states changed. The others keep
+        theirs."""
+        heights: list[int] = []
         before = None
-        for entry in self.entries:
-            entry.gap = self._gap(before, entry.block)
+        for index, entry in enumerate(self.entries):
+            gap, height = self._gap(before, entry.block), self._heights[index]
             if fold_key(entry.block):
+                self._drawn.forget_lines(entry)
+                entry.measured = 0
                 entry.extent = extent(entry.block, self._folds.view(entry.block))
+                height = gap + self._estimate(entry)
+            elif height:
+                height += gap - entry.gap
+            entry.gap = gap
+            heights.append(height)
             before = entry.block
+        self._heights = HeightIndex(heights)
 
     def _estimate(self, entry: PlacedBlock) -> int:
         rows, characters = entry.extent

@@ -19,7 +19,6 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.terminal.rows_of_before import RowsOfBefore
 from keen_tui.frontends.tui.terminal.scrolling import scroll_to_row
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from keen_tui.frontends.tui.transcript.copying import Copier
@@ -74,6 +73,8 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
     }
     """
 
+    waits_for_size = True
+
     ALLOW_SELECT = False
     """Turns off Textual's own selection."""
 
@@ -112,9 +113,6 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             counted=lambda tally: self.post_message(HitsCounted(tally)),
         )
         self._painter = Painter(self.document)
-        self.rows_of_before = RowsOfBefore(
-            self, lambda: self.document.look.width == self.scrollable_content_region.width
-        )
         self._past_length = 0
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 

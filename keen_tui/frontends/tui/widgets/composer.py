@@ -356,10 +356,8 @@ class Composer(RowWidget):
             self._place_prompt()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        inner = width - TEXT_EDGE - RIGHT_MARGIN - 1
         most = 3 if self._flat else 10
-        text_rows = self.prompt.wrapped_document.height if self.prompt.size.width == inner else 0
-        text_rows = text_rows or max(self.prompt.wrapped_document.height, 1)
+        text_rows = max(self.prompt.wrapped_document.height, 1)
         return min(text_rows, most) + self._above() + (0 if self._flat else 1)
 
     def rows(self, width: int, height: int) -> list[Text]:
