@@ -166,6 +166,7 @@ async def test_the_greeting_goes_with_the_first_message_and_the_guide_stays(tmp_
 
 async def test_no_timer_runs_while_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gc_policy, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(gc_policy, "AWAY_SECONDS", 0.02)
     async with workspace(tmp_path) as driver:
         assert running_timers(driver.screen) == []
         await driver.play(story.started(1, "go"))

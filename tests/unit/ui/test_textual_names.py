@@ -35,6 +35,7 @@ METHODS: Mapping[tuple[type, str], tuple[str, ...]] = {
     (App, "_refresh_truecolor_filter"): ("theme",),
     (Compositor, "_get_renders"): ("crop",),
     (Compositor, "_regions_to_spans"): ("regions",),
+    (Compositor, "reflow"): ("parent", "size"),
     (Compositor, "render_partial_update"): (),
     (Compositor, "render_update"): ("full", "screen_stack", "simplify"),
     (LinuxDriver, "_sigcont_application"): ("_",),
@@ -43,6 +44,7 @@ METHODS: Mapping[tuple[type, str], tuple[str, ...]] = {
     (TextArea, "_delete_via_keyboard"): ("start", "end"),
     (TextArea, "_replace_via_keyboard"): ("insert", "start", "end"),
     (Widget, "_scroll_update"): ("virtual_size",),
+    (Widget, "_size_updated"): ("size", "virtual_size", "container_size", "layout"),
 }
 """With the names of their parameters."""
 
@@ -50,6 +52,7 @@ ATTRIBUTES: Mapping[tuple[type, str], str] = {
     (App, "_driver"): "Driver | None",
     (App, "_exception"): "Exception | None",
     (Compositor, "_dirty_regions"): "set[Region]",
+    (Compositor, "_full_map_invalidated"): "",
     (LinuxDriver, "_app"): "",
     (LinuxDriver, "_auto_restart"): "",
     (LinuxDriver, "_debug"): "",

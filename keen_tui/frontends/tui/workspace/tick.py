@@ -16,18 +16,21 @@ class Ticker:
         self.reduced = reduced
         self._beat = True
         self._ticking: Timer | None = None
-        self._cleaning: Timer | None = None
+        self._cleaning: list[Timer] = []
 
     def run(self, running: bool) -> None:
         """Tick from now on, or no more."""
         if running and self._ticking is None:
             self._ticking = self._view.set_interval(1.0, self.tick)
-            if self._cleaning:
-                self._cleaning.stop()
+            for timer in self._cleaning:
+                timer.stop()
         elif not running and self._ticking is not None:
             self._ticking.stop()
             self._ticking = None
-            self._cleaning = self._view.set_timer(gc_policy.REST_SECONDS, gc_policy.collect)
+            self._cleaning = [
+                self._view.set_timer(gc_policy.REST_SECONDS, gc_policy.collect_new),
+                self._view.set_timer(gc_policy.AWAY_SECONDS, gc_policy.collect_all),
+            ]
             self._beat = True
 
     def tick(self) -> None:
