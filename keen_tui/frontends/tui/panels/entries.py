@@ -61,10 +61,10 @@ class Entries(Sequence[PanelEntry]):
 
 
 class _Made(NamedTuple):
-    """The entry of a thing, for that many columns."""
+    """The entry of a thing, drawn in that manner."""
 
     thing: object
-    width: int
+    manner: object
     entry: PanelEntry
 
 
@@ -74,11 +74,11 @@ class EntryCache:
     def __init__(self) -> None:
         self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
 
-    def once(self, thing: object, width: int, make: Callable[[], PanelEntry]) -> PanelEntry:
-        """The entry of a `thing`: made once for a width."""
+    def once(self, thing: object, manner: object, make: Callable[[], PanelEntry]) -> PanelEntry:
+        """The entry of a `thing`: made once as long as the `manner`, such as the width, stays equal."""
         made = self._made.get(id(thing))
-        if made is None or made.thing is not thing or made.width != width:
-            made = _Made(thing, width, make())
+        if made is None or made.thing is not thing or made.manner != manner:
+            made = _Made(thing, manner, make())
             self._made.keep(id(thing), made)
         return made.entry
 

@@ -114,9 +114,9 @@ class TurnMemoryPanel(Panel):
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
     def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
-        if turn.status in ("running", "pending"):
-            return self._drawing(width).entry(turn)
-        return self.made.once(turn, width, lambda: self._drawing(width).entry(turn))
+        drawing = self._drawing(width)
+        manner = drawing if turn.status in ("running", "pending") else width
+        return self.made.once(turn, manner, lambda: drawing.entry(turn))
 
     def _drawing(self, width: int) -> MemoryRows:
         state = self._state

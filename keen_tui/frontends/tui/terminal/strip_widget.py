@@ -65,6 +65,9 @@ class StripWidget(LaidOutOnce):
             return
         self._may_differ = False
         size = self.size
+        if not size:  # it isn't shown, and is drawn when it is
+            self._is_stale = True
+            return
         if self._is_stale or not self._fits(size):
             self.refresh()
             return

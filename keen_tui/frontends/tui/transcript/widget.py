@@ -172,9 +172,10 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         document = self.document
         document.breath = not document.breath and not self.reduced_motion
         live = range(min(self._past_length, len(document)), len(document))
-        for index in document.tick(live):
-            document.lines(index)
-        self.refresh_changed()
+        if ticking := document.tick(live):
+            for index in ticking:
+                document.lines(index)
+            self.refresh_changed()
 
     def next_folding(self) -> Folding:
         """Switch all blocks to the next fold state, and return that state."""
