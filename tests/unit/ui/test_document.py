@@ -117,10 +117,10 @@ def test_text_that_was_read_ahead_is_shown_like_any_other() -> None:
     growing.show(Trail(PAST), (text_block(begun, turn=99, open=True),))
     shown = list(growing.lines(len(PAST)))
     assert growing.read_ahead(len(PAST), (text_block(more, turn=99, open=True),))
-    assert growing.lines(len(PAST)) == shown
+    assert list(growing.lines(len(PAST))) == shown
     for each in (growing, at_once):
         each.show(Trail(PAST), (text_block(more + " and four", turn=99, open=True),))
-    assert growing.lines(len(PAST)) == at_once.lines(len(PAST)) != shown
+    assert list(growing.lines(len(PAST))) == list(at_once.lines(len(PAST))) != shown
 
 
 def test_only_so_many_blocks_keep_their_rows() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from rich.segment import Segment
 
@@ -16,7 +18,7 @@ def rows(text: str, width: int = 80) -> list[str]:
     return [line.text.rstrip() for line in render_markdown(text, look(width))]
 
 
-def segment(lines: list[Line], text: str) -> Segment:
+def segment(lines: Iterable[Line], text: str) -> Segment:
     return next(part for line in lines for part in line.segments if text in part.text)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from keen_tui.frontends.tui.look.highlight import highlight
 from keen_tui.frontends.tui.transcript.blocks.lines import Line
 from keen_tui.frontends.tui.transcript.markdown.splitter import (
     CODE_LINES,
@@ -15,7 +18,8 @@ from keen_tui.frontends.tui.transcript.markdown.splitter import (
     Splitter,
 )
 from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
-from keen_tui.text.highlighting import load
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.text.highlighting import Coloured, load
 from keen_tui.text.markdown import parse
 from tests.support.screen import look
 
@@ -51,17 +55,21 @@ def streamed(text: str, cuts: list[int], *, draw_between: bool = False) -> list[
             stream.lines(LOOK)
     stream.feed(text[start:])
     stream.finish()
-    return stream.lines(LOOK)
+    return list(stream.lines(LOOK))
 
 
-def texts(lines: list[Line]) -> list[str]:
+def whole(text: str, chosen: RenderStyle = LOOK) -> list[Line]:
+    return list(render_markdown(text, chosen))
+
+
+def texts(lines: Iterable[Line]) -> list[str]:
     return [line.text.rstrip() for line in lines]
 
 
 @settings(max_examples=60)
 @given(DOCUMENT, st.lists(st.integers(1, 200), max_size=30))
 def test_text_cut_anywhere_is_drawn_as_in_one_piece(text: str, cuts: list[int]) -> None:
-    assert streamed(text, cuts, draw_between=True) == render_markdown(text, LOOK)
+    assert streamed(text, cuts, draw_between=True) == whole(text)
 
 
 FENCES = ("```", "```py\n", "~~~\n", "   ```\n")
@@ -86,7 +94,7 @@ ODDS = st.sampled_from((*FENCES, *BLOCKS, *BITS))
 @example("- a\n   ```\n\n\t")
 @given(st.lists(ODDS, max_size=25).map("".join) | st.lists(ODDS, max_size=25).map("\n".join))
 def test_a_text_that_is_parsed_in_one_go_is_drawn_as_one_that_is_cut(text: str) -> None:
-    assert render_markdown(text, LOOK) == streamed(text, [])
+    assert whole(text) == streamed(text, [])
 
 
 @pytest.mark.parametrize(
@@ -105,7 +113,7 @@ def test_a_text_that_is_parsed_in_one_go_is_drawn_as_one_that_is_cut(text: str) 
     ],
 )
 def test_text_fed_letter_by_letter_is_drawn_as_in_one_piece(text: str) -> None:
-    assert streamed(text, [1] * len(text)) == render_markdown(text, LOOK)
+    assert streamed(text, [1] * len(text)) == whole(text)
 
 
 LONG_BLOCKS = {
@@ -160,12 +168,30 @@ def test_another_width_parses_and_colours_nothing_again(monkeypatch: pytest.Monk
     stream = MarkdownStream()
     stream.feed(text)
     stream.finish()
-    stream.lines(LOOK)
-    for name in ("parse", "highlight"):
-        monkeypatch.setattr(f"keen_tui.frontends.tui.transcript.markdown.stream.{name}", None)
-    narrow = stream.lines(look(width=30))
+    list(stream.lines(LOOK))
+    for name in ("stream.parse", "late_rows.highlight"):
+        monkeypatch.setattr(f"keen_tui.frontends.tui.transcript.markdown.{name}", None)
+    narrow = list(stream.lines(look(width=30)))
     monkeypatch.undo()
-    assert narrow == render_markdown(text, look(width=30)) and narrow != render_markdown(text, LOOK)
+    assert narrow == whole(text, look(width=30)) and narrow != whole(text)
+
+
+def test_code_that_nobody_reads_is_not_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    coloured: list[str] = []
+
+    def watched(code: str, language: str) -> list[Coloured]:
+        coloured.append(code)
+        return highlight(code, language)
+
+    monkeypatch.setattr("keen_tui.frontends.tui.transcript.markdown.late_rows.highlight", watched)
+    long = "x = " + "one + " * 40
+    rows = render_markdown(f"```\na\n```\n\ntext\n\n```\n{long}\nb\n\n```\n", LOOK)
+    height = len(rows)
+    assert coloured == []
+    assert texts(rows[-2:]) == ["      b", ""]
+    assert coloured == [f"{long}\nb\n"]
+    assert height == len(list(rows)) > 8
+    assert coloured[1:] == ["a"]
 
 
 def test_finished_blocks_are_not_drawn_again() -> None:

@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, assert_never
 
 from rich.segment import Segment
@@ -166,13 +166,13 @@ def code_of(block: Block) -> list[str]:
     return [part.text.removesuffix("\n") for part in every(parse(source(block))) if part.kind == "code"]
 
 
-def _draw_text(block: TextBlock, context: BlockContext, stream: MarkdownStream | None) -> list[Line]:
+def _draw_text(block: TextBlock, context: BlockContext, stream: MarkdownStream | None) -> Sequence[Line]:
     look = context.look
     lines = stream.lines(look) if stream is not None else render_markdown(block.text, look)
     if block.lost:
         return [*_behind_lost_mark(lines, context), *_cut_here(context)] if lines else []
     if block.open and context.last and lines:
-        lines[-1] = _with_caret(lines[-1], look)
+        return lines.with_last(_with_caret(lines[-1], look))
     return lines
 
 
@@ -205,7 +205,7 @@ def _prose(text: str, context: BlockContext, role: str) -> list[Line]:
     return [line.behind(gutter) for line in wrap_prose(text.strip(), look.styles(role), look)]
 
 
-def _behind_lost_mark(lines: list[Line], context: BlockContext) -> list[Line]:
+def _behind_lost_mark(lines: Iterable[Line], context: BlockContext) -> list[Line]:
     """Text that was cut off: dim and italic, after a dotted line."""
     style = context.look.styles("dim", italic=True)
     mark = context.look.gutter(context.look.glyphs.live, "dim")

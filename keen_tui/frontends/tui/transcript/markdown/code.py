@@ -72,6 +72,11 @@ class _Group(NamedTuple):
         return len(self.ends) - 1
 
 
+def code_room(cells: int) -> int:
+    """How many of the cells of a row are for the code."""
+    return max(cells - 2 * PAD, _NARROWEST)
+
+
 def code_lines(code: Iterable[Coloured], cells: int, styles: Styles, *, ground: str) -> list[Line]:
     """The rows of lines of code, `cells` wide; lines that are too long are wrapped."""
     plain = styles("text", on=ground)
@@ -79,7 +84,7 @@ def code_lines(code: Iterable[Coloured], cells: int, styles: Styles, *, ground: 
     return [
         row.behind(pad).filled(cells, plain)
         for coloured in code
-        for row in wrap_code(code_runs(coloured, styles, ground), cells - 2 * PAD)
+        for row in wrap_code(code_runs(coloured, styles, ground), code_room(cells))
     ]
 
 
@@ -124,7 +129,10 @@ def code_rows(line: CodeLine, cells: int, width: int, styles: Styles) -> list[Li
 
 def code_height(text: str, cells: int) -> int:
     """The number of rows of a line of code."""
-    return sum(group.height for group in _groups(0, text, max(cells, _NARROWEST)))
+    cells = max(cells, _NARROWEST)
+    if len(text) <= cells and text.isascii():
+        return 1
+    return sum(group.height for group in _groups(0, text, cells))
 
 
 def _rows(line: CodeLine, ends: Sequence[int], width: int, styles: Styles) -> list[Line]:

@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from msgspec import Struct
-
-from keen_tui.frontends.tui.look.highlight import highlight
-from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
-from keen_tui.frontends.tui.transcript.markdown.code import code_lines
+from keen_tui.frontends.tui.transcript.blocks.lines import BLANK
+from keen_tui.frontends.tui.transcript.markdown.late_rows import Code, CodeRows, LateRow, LateRows, Row
 from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
 from keen_tui.frontends.tui.transcript.markdown.splitter import Piece, Splitter
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
-from keen_tui.text.highlighting import Coloured, load, safe_code
+from keen_tui.text.highlighting import load
 from keen_tui.text.markdown import MarkdownBlock, parse
 
-
-class _Code(Struct, frozen=True):
-    """Code with its colours, line by line."""
-
-    lines: Sequence[Coloured]
-
-
-_Content: TypeAlias = Sequence[MarkdownBlock] | _Code
+_Content: TypeAlias = Sequence[MarkdownBlock] | Code
 
 
 class MarkdownStream:
@@ -36,9 +26,9 @@ class MarkdownStream:
         self.finished = False
         self._splitter = Splitter()
         self._contents: list[_Content] = []
-        """The parsed blocks, or the coloured code, of each finished piece."""
+        """The parsed blocks, or the code, of each finished piece."""
         self._look: RenderStyle | None = None
-        self._drawn: list[Line] = []
+        self._drawn: list[Row] = []
         self._pieces_drawn = 0
 
     def feed(self, text: str) -> None:
@@ -71,33 +61,33 @@ class MarkdownStream:
             self._drawn += self._rows(pieces[number], self._contents[number], look)
         self._pieces_drawn = len(pieces)
 
-    def lines(self, look: RenderStyle) -> list[Line]:
+    def lines(self, look: RenderStyle) -> LateRows:
         """All current rows, gutter included."""
         self.draw_finished(look)
         tail = self._splitter.tail()
-        return [*self._drawn, *(self._rows(tail, self._content(tail), look) if tail is not None else ())]
+        last = self._rows(tail, self._content(tail), look) if tail is not None else ()
+        return LateRows([*self._drawn, *last])
 
     def _content(self, piece: Piece) -> _Content:
         if piece.code:
-            return _Code(highlight(safe_code(piece.source), piece.language))
+            return Code(piece.source, piece.language)
         if piece.blocks is not None and not self._splitter.definitions:
             return piece.blocks
         return parse(piece.source, self._splitter.definitions)
 
-    def _rows(self, piece: Piece, content: _Content, look: RenderStyle) -> list[Line]:
+    def _rows(self, piece: Piece, content: _Content, look: RenderStyle) -> list[Row]:
         rows = self._draw(piece, content, look)
         gap = [BLANK] * piece.gap if self._drawn and rows else []
         return [*gap, *rows]
 
-    def _draw(self, piece: Piece, content: _Content, look: RenderStyle) -> list[Line]:
-        if isinstance(content, _Code):
-            gutter = look.gutter()
-            rows = code_lines(content.lines, look.wide, look.styles, ground="panel")
-            return [row.behind(gutter) for row in rows]
+    def _draw(self, piece: Piece, content: _Content, look: RenderStyle) -> Sequence[Row]:
+        if isinstance(content, Code):
+            rows = CodeRows(content, look)
+            return [LateRow(rows, number) for number in range(len(rows))]
         return render_blocks(content, look, number=piece.number, widths=piece.widths)
 
 
-def render_markdown(text: str, look: RenderStyle) -> list[Line]:
+def render_markdown(text: str, look: RenderStyle) -> LateRows:
     """The rows of a whole text."""
     stream = MarkdownStream()
     stream.feed(text)
