@@ -24,18 +24,18 @@ class LazyLines(Sequence[Line]):
     """Rows in groups, for example a line of code with the rows that it is broken into.
 
     The heights of the groups are known from the beginning; `draw` returns the rows of a group on demand.
-    `say` returns the text of a group without drawing it; without `say` the group is drawn for that.
+    `said` returns the text of a group without drawing it; without it the group is drawn for that.
     """
 
     def __init__(
         self,
         heights: Sequence[int],
         draw: Callable[[int], Sequence[Line]],
-        say: Callable[[int], CopiedText] | None = None,
+        said: Callable[[int], CopiedText] | None = None,
     ) -> None:
         self.heights = heights
         self.draw = draw
-        self.say = say or self._say_drawn
+        self._said = said
         self.ends = list(accumulate(heights))
         """The number of rows up to the end of each group."""
         self._drawn: Recent[int, Sequence[Line]] = Recent(GROUPS_KEPT)
@@ -66,7 +66,10 @@ class LazyLines(Sequence[Line]):
         """The same rows, each changed by `change`, which MUST keep the text."""
         return LazyLines(self.heights, lambda group: [change(line) for line in self.draw(group)], self.say)
 
-    def _say_drawn(self, group: int) -> CopiedText:
+    def say(self, group: int) -> CopiedText:
+        """The text of a group."""
+        if self._said is not None:
+            return self._said(group)
         return CopiedText("\n", "\n".join(line.copied() for line in self._group(group)))
 
     def forget(self) -> None:
