@@ -12,12 +12,12 @@ from keen_tui.frontends.tui.panels.activity import LEAST_ROWS, Activity
 from keen_tui.frontends.tui.panels.todos import TodoPanel
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
 from keen_tui.frontends.tui.state.state import UiState
-from keen_tui.frontends.tui.terminal.laid_out_once import Column
+from keen_tui.frontends.tui.terminal.laid_out_once import PaneColumn
 
 _MEMORY_SHARE = 0.6
 
 
-class Sidebar(Column):
+class Sidebar(PaneColumn):
     """Holds the instruments. `overlaid` says that they lie over the conversation."""
 
     def __init__(self, activity: Activity, todos: TodoPanel, turn_memory: TurnMemoryPanel) -> None:

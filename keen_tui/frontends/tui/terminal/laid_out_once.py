@@ -20,13 +20,13 @@ class LaidOutOnce(Widget):
         return super()._size_updated(size, virtual_size, container_size, layout=False)
 
 
-class Column(LaidOutOnce, Vertical):
+class PaneColumn(LaidOutOnce, Vertical):
     """Widgets one below the other."""
 
 
-class Row(LaidOutOnce, Horizontal):
+class PaneRow(LaidOutOnce, Horizontal):
     """Widgets side by side."""
 
 
-class Stage(LaidOutOnce, Container):
-    """A place for one of several widgets."""
+class PaneStack(LaidOutOnce, Container):
+    """Widgets of which one is shown at a time."""

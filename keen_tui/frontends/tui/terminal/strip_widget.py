@@ -10,15 +10,14 @@ from typing import ClassVar, Self
 from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
-
-from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce
+from textual.widget import Widget
 
 _FAILED = "This can't be drawn; keen.log says why."
 
 _log = logging.getLogger(__name__)
 
 
-class StripWidget(LaidOutOnce):
+class StripWidget(Widget):
     """Shows the rows that its subclass says in `strips`. It must have neither a border nor padding.
 
     Textual's own way keeps a copy of each row for its place on the screen, which is made anew as soon as the

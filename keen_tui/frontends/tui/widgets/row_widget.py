@@ -15,6 +15,7 @@ from textual.strip import Strip
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 
 GAP = "   "
@@ -57,7 +58,7 @@ class MadeOfRows(Generic[Made]):
         return picture
 
 
-class RowWidget(StripWidget):
+class RowWidget(LaidOutOnce, StripWidget):
     """A widget that says its rows for a size and draws them on its own ground.
 
     Subclasses implement `rows` and call `changed` when what they would say has changed. A subclass whose

@@ -41,7 +41,7 @@ from keen_tui.frontends.tui.questions.question_pane import QuestionPane
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.terminal.announcer import Announcer
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
-from keen_tui.frontends.tui.terminal.laid_out_once import Column, Row, Stage
+from keen_tui.frontends.tui.terminal.laid_out_once import PaneColumn, PaneRow, PaneStack
 from keen_tui.frontends.tui.transcript.messages import (
     Copied,
     FileWanted,
@@ -145,9 +145,9 @@ class WorkspaceScreen(Screen[None]):
         )
         self.status = StatusBar(styles, glyphs)
         self.too_small = TooSmall(styles, glyphs, id="too-small")
-        self.conversation: Widget = Column(id="conversation")
-        self.stage: Widget = Stage(id="stage")
-        self.main = Row(id="main")
+        self.conversation: Widget = PaneColumn(id="conversation")
+        self.stage: Widget = PaneStack(id="stage")
+        self.main = PaneRow(id="main")
 
     def compose(self) -> ComposeResult:
         """The frame; `startup/mounting` fills it."""

@@ -54,13 +54,13 @@ class LateRow(NamedTuple):
     number: int
 
 
-Row: TypeAlias = Line | LateRow
+AnyRow: TypeAlias = Line | LateRow
 
 
 class LateRows(Sequence[Line]):
     """Rows, drawn or not. They are drawn when they are read."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[AnyRow]) -> None:
         self._rows = rows
 
     def __len__(self) -> int:
@@ -85,5 +85,5 @@ class LateRows(Sequence[Line]):
         return LateRows([*self._rows[:-1], line])
 
 
-def _drawn(row: Row) -> Line:
+def _drawn(row: AnyRow) -> Line:
     return row.code.drawn[row.number] if isinstance(row, LateRow) else row

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK
-from keen_tui.frontends.tui.transcript.markdown.late_rows import Code, CodeRows, LateRow, LateRows, Row
+from keen_tui.frontends.tui.transcript.markdown.late_rows import AnyRow, Code, CodeRows, LateRow, LateRows
 from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
 from keen_tui.frontends.tui.transcript.markdown.splitter import Piece, Splitter
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
@@ -28,7 +28,7 @@ class MarkdownStream:
         self._contents: list[_Content] = []
         """The parsed blocks, or the code, of each finished piece."""
         self._look: RenderStyle | None = None
-        self._drawn: list[Row] = []
+        self._drawn: list[AnyRow] = []
         self._pieces_drawn = 0
 
     def feed(self, text: str) -> None:
@@ -75,12 +75,12 @@ class MarkdownStream:
             return piece.blocks
         return parse(piece.source, self._splitter.definitions)
 
-    def _rows(self, piece: Piece, content: _Content, look: RenderStyle) -> list[Row]:
+    def _rows(self, piece: Piece, content: _Content, look: RenderStyle) -> list[AnyRow]:
         rows = self._draw(piece, content, look)
         gap = [BLANK] * piece.gap if self._drawn and rows else []
         return [*gap, *rows]
 
-    def _draw(self, piece: Piece, content: _Content, look: RenderStyle) -> Sequence[Row]:
+    def _draw(self, piece: Piece, content: _Content, look: RenderStyle) -> Sequence[AnyRow]:
         if isinstance(content, Code):
             rows = CodeRows(content, look)
             return [LateRow(rows, number) for number in range(len(rows))]
