@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,23 @@ def test_a_paste_before_the_composer_is_live_is_one_text(tmp_path: Path) -> None
         terminal.paste("one\rtwo\rthree")
         terminal.wait_for_screen("one", "two", "three", PROMPT_SIGN)
         assert not server.requests
+
+
+def test_a_long_draft_is_wrapped_anew_when_the_panels_come_and_go(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(30)]
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
+        terminal.type(" ".join(words))
+        terminal.wait_for_screen(*words)
+
+        def is_wrapped(*, wide: bool) -> bool:
+            text = terminal.screen()
+            first = text.partition(f"{PROMPT_SIGN} {words[0]}")[2].partition("\n")[0]
+            return (words[12] in first) is wide and all(word in text for word in words)
+
+        for wide in (True, False, True, False):
+            terminal.type("\x02")
+            terminal.wait_until(partial(is_wrapped, wide=wide), f"the draft in {wide=}")
 
 
 def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -> None:

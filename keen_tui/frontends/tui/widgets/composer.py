@@ -267,6 +267,10 @@ class Prompt(TypedText):
         self.text = text
         self.move_cursor(self.document.end)
 
+    def on_resize(self) -> None:
+        """The layout may have been painted before the text was wrapped for it."""
+        self.refresh()
+
     async def on_key(self, event: events.Key) -> None:
         """Keys act in the order they were pressed, however fast they come.
 
