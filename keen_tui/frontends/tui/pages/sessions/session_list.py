@@ -131,6 +131,7 @@ class SessionList(RowWidget):
 
     def on_resize(self) -> None:
         self._first = 0
+        self.changed()
 
     def on_click(self, event: events.Click) -> None:
         place = self._first + event.y - 1
