@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 
 import pytest
@@ -111,3 +113,14 @@ def test_colours_reach_a_line_as_far_down_as_it_stands() -> None:
     ]
     assert lines[60].segments == whole[60]
     assert lines[3].segments == whole[3]
+
+
+def test_rows_that_nobody_needs_leave_no_garbage() -> None:
+    rows = one_row(Line())
+    found = weakref.ref(rows)
+    gc.disable()
+    try:
+        del rows
+        assert found() is None
+    finally:
+        gc.enable()
