@@ -13,8 +13,9 @@ from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap, wrap_code
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap
 from keen_tui.frontends.tui.transcript.flow import Flow
+from keen_tui.frontends.tui.transcript.markdown.code import code_block
 from keen_tui.text.diff import diff_display
 from tests.support.screen import DIFF, look, text_block, tool_block
 
@@ -24,9 +25,8 @@ PROSE = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
 @given(PROSE, st.integers(4, 20))
 def test_wrapped_code_flows_as_it_was_written(text: str, cells: int) -> None:
     code = text.replace("\n", " ").rstrip() + "x"
-    gutter = (Segment("    "),)
-    rows = [row.behind(gutter).filled(cells + 6, Style.null()) for row in wrap_code([Segment(code)], cells)]
-    assert Flow(rows).text == code
+    rows = code_block([code], lambda _: [(code, "text")], cells, look().styles, ground="panel")
+    assert Flow(rows).text == Flow(list(rows)).text == code
 
 
 @given(PROSE, st.integers(4, 20), st.integers(4, 20))

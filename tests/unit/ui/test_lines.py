@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -11,7 +12,14 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text, sliced, wrap, wrap_code
+from keen_tui.frontends.tui.transcript.blocks.lines import (
+    Line,
+    code_pieces,
+    cut_into,
+    lines_to_text,
+    sliced,
+    wrap,
+)
 
 TEXT = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
 
@@ -31,21 +39,13 @@ RUNS = st.lists(
 @given(TEXT, st.integers(2, 20))
 def test_rows_are_never_wider_than_the_column(text: str, cells: int) -> None:
     assert all(line.cells <= cells for line in wrap([Segment(text)], cells))
-    assert all(line.cells <= cells for line in wrap_code([Segment(text.replace("\n", " "))], cells))
+    assert all(cell_len(piece) <= cells for piece in code_pieces(text.replace("\n", " "), cells))
 
 
 @given(TEXT, st.integers(2, 20))
 def test_no_character_but_blanks_is_lost_by_wrapping(text: str, cells: int) -> None:
     shown = "".join(line.text for line in wrap([Segment(text)], cells))
     assert "".join(shown.split()) == "".join(text.split())
-
-
-@given(TEXT, st.integers(2, 20))
-def test_wrapped_code_is_copied_as_it_was(text: str, cells: int) -> None:
-    code = text.replace("\n", " ").rstrip() + "x"
-    rows = wrap_code([Segment(code)], cells)
-    assert "".join(row.text for row in rows) == code
-    assert all(row.joint == "" for row in rows[1:])
 
 
 @given(RUNS, st.integers(0, 12))
@@ -58,7 +58,11 @@ def test_every_row_is_what_the_rule_says_character_by_character(runs: list[Segme
 @given(RUNS, st.integers(0, 12))
 @example([Segment("\u200d\u200da" * 3)], 1)
 def test_code_is_broken_into_exactly_its_characters(runs: list[Segment], cells: int) -> None:
-    assert [face for row, _ in _faces(wrap_code(runs, cells)) for face in row] == _characters(runs)
+    text = "".join(run.text for run in runs)
+    ends = [0, *accumulate(map(len, code_pieces(text, max(cells, 1))))]
+    rows = cut_into(runs, ends)
+    assert [face for row, _ in _faces(rows) for face in row] == _characters(runs)
+    assert [row.joint for row in rows] == [None] + [""] * (len(rows) - 1)
 
 
 @given(RUNS, st.integers(0, 60), st.integers(0, 60))
@@ -73,7 +77,7 @@ def test_words_stay_whole_where_they_can() -> None:
 
 def test_code_is_broken_behind_a_blank_where_one_is_near() -> None:
     def broken(code: str, cells: int) -> list[str]:
-        return [row.text for row in wrap_code([Segment(code)], cells)]
+        return [*code_pieces(code, cells)]
 
     assert broken("one two three four", 10) == ["one two ", "three four"]
     assert broken("一二三 three four", 10) == ["一二三 ", "three four"]

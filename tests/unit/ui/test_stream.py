@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from keen_tui.frontends.tui.look.highlight import highlight
 from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.transcript.flow import Flow
 from keen_tui.frontends.tui.transcript.markdown.splitter import (
     CODE_LINES,
     LIST_ITEMS,
@@ -192,6 +193,21 @@ def test_code_that_nobody_reads_is_not_coloured(monkeypatch: pytest.MonkeyPatch)
     assert coloured == [f"{long}\nb\n"]
     assert height == len(list(rows)) > 8
     assert coloured[1:] == ["a"]
+
+
+@given(st.text(st.sampled_from("ab  \n日e\u0301-{"), max_size=150), st.integers(5, 30), st.booleans())
+def test_code_has_as_many_rows_as_it_says(text: str, width: int, lexer_is_odd: bool) -> None:
+    """Also if the colours are those of another text."""
+    odd = [[("another text" * 9, "name")]] * (text.count("\n") + 1)
+    colours = (lambda *_: odd) if lexer_is_odd else highlight
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("keen_tui.frontends.tui.transcript.markdown.late_rows.highlight", colours)
+        rows = render_markdown(f"~~~\n{text}\n~~~", look(width=width))
+        again = [rows[number] for number in range(len(rows))]
+    assert again == list(rows)
+    assert {row.cells for row in again} <= {look(width=width).wide + 4}
+    if not lexer_is_odd:
+        assert Flow(again).text == "\n".join(line.rstrip() for line in text.split("\n"))
 
 
 def test_finished_blocks_are_not_drawn_again() -> None:

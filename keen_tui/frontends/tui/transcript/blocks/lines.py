@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from rich.cells import cell_len, chop_cells
@@ -99,13 +99,6 @@ def wrap(runs: Runs, cells: int) -> list[Line]:
             joint = joint_after
         start += len(paragraph) + 1
     return lines
-
-
-def wrap_code(runs: Runs, cells: int) -> list[Line]:
-    """Break one line of code into rows. Nothing is dropped at a break, which comes after a space if there is
-    one near."""
-    plain = "".join(segment.text for segment in runs)
-    return cut_into(runs, [0, *accumulate(map(len, code_pieces(plain, max(cells, 1))))])
 
 
 def cut_into(runs: Runs, ends: Sequence[int]) -> list[Line]:

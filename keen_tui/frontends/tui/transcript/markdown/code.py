@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
@@ -18,7 +18,6 @@ from keen_tui.frontends.tui.transcript.blocks.lines import (
     code_pieces,
     cut_into,
     sliced,
-    wrap_code,
 )
 from keen_tui.text.highlighting import Coloured
 
@@ -72,20 +71,16 @@ class _Group(NamedTuple):
         return len(self.ends) - 1
 
 
-def code_room(cells: int) -> int:
-    """How many of the cells of a row are for the code."""
-    return max(cells - 2 * PAD, _NARROWEST)
+def code_block(
+    texts: Sequence[str], colours: Callable[[int], Coloured], cells: int, styles: Styles, *, ground: str
+) -> LazyLines:
+    """Code on a background `cells` wide, drawn when it is read. `colours` returns a line with its colours."""
+    pad = (Segment(" " * PAD, styles("text", on=ground)),)
 
+    def line(number: int) -> CodeLine:
+        return CodeLine(colours(number), pad, pad, ground, PAD)
 
-def code_lines(code: Iterable[Coloured], cells: int, styles: Styles, *, ground: str) -> list[Line]:
-    """The rows of lines of code, `cells` wide; lines that are too long are wrapped."""
-    plain = styles("text", on=ground)
-    pad = (Segment(" " * PAD, plain),)
-    return [
-        row.behind(pad).filled(cells, plain)
-        for coloured in code
-        for row in wrap_code(code_runs(coloured, styles, ground), code_room(cells))
-    ]
+    return lazy_code(texts, line, cells - 2 * PAD, cells, styles)
 
 
 def lazy_code(
@@ -129,10 +124,7 @@ def code_rows(line: CodeLine, cells: int, width: int, styles: Styles) -> list[Li
 
 def code_height(text: str, cells: int) -> int:
     """The number of rows of a line of code."""
-    cells = max(cells, _NARROWEST)
-    if len(text) <= cells and text.isascii():
-        return 1
-    return sum(group.height for group in _groups(0, text, cells))
+    return sum(group.height for group in _groups(0, text, max(cells, _NARROWEST)))
 
 
 def _rows(line: CodeLine, ends: Sequence[int], width: int, styles: Styles) -> list[Line]:

@@ -9,7 +9,7 @@ from rich.segment import Segment
 
 from keen_tui.frontends.tui.look.highlight import highlight
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, wrap
-from keen_tui.frontends.tui.transcript.markdown.code import code_lines
+from keen_tui.frontends.tui.transcript.markdown.code import code_block
 from keen_tui.frontends.tui.transcript.markdown.inline import inline_runs
 from keen_tui.frontends.tui.transcript.markdown.tables import draw_table, table_columns, table_rows
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
@@ -74,8 +74,10 @@ def _block(
             sign = Segment(f"{'#' * block.level} ", look.styles("dim"))
             return wrap([sign, *inline_runs(block.inline, look.styles, role=role, bold=True)], cells)
         case "code":
-            code = highlight(safe_code(block.text.removesuffix("\n")), block.language)
-            return code_lines(code, wide, look.styles, ground="panel")
+            code = safe_code(block.text.removesuffix("\n"))
+            coloured = highlight(code, block.language)
+            rows = code_block(code.split("\n"), coloured.__getitem__, wide, look.styles, ground="panel")
+            return list(rows)
         case "list":
             return _list(block, look, cells, role, number)
         case "quote":

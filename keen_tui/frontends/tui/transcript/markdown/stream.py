@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK
-from keen_tui.frontends.tui.transcript.markdown.late_rows import AnyRow, Code, CodeRows, LateRow, LateRows
+from keen_tui.frontends.tui.transcript.markdown.late_rows import AnyRow, Code, LateRows
 from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
 from keen_tui.frontends.tui.transcript.markdown.splitter import Piece, Splitter
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
@@ -82,8 +82,7 @@ class MarkdownStream:
 
     def _draw(self, piece: Piece, content: _Content, look: RenderStyle) -> Sequence[AnyRow]:
         if isinstance(content, Code):
-            rows = CodeRows(content, look)
-            return [LateRow(rows, number) for number in range(len(rows))]
+            return content.rows(look)
         return render_blocks(content, look, number=piece.number, widths=piece.widths)
 
 
