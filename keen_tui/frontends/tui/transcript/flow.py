@@ -145,7 +145,7 @@ class Flows:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._kept: Recent[int, tuple[Sequence[Line], int, Line | None, Flow]] = Recent(FLOWS_KEPT)
+        self._kept: Recent[int, tuple[Sequence[Line], Flow]] = Recent(FLOWS_KEPT)
 
     def of(self, index: int) -> Flow:
         """The flow of a block. Draws the block if necessary."""
@@ -153,10 +153,9 @@ class Flows:
         if not lines:
             return Flow(())
         serial = self._document.entries[index].serial
-        last = None if isinstance(lines, LazyLines) else lines[-1]  # a list may have grown meanwhile
         kept = self._kept.get(serial)
-        if kept and kept[0] is lines and kept[1] == len(lines) and kept[2] is last:
-            return kept[3]
+        if kept and kept[0] is lines:
+            return kept[1]
         flow = Flow(lines)
-        self._kept.keep(serial, (lines, len(lines), last, flow))
+        self._kept.keep(serial, (lines, flow))
         return flow
