@@ -1,23 +1,31 @@
-"""A layout is painted when a widget that draws all its rows anew for it knows its size, and only then."""
+"""A change of sizes costs one layout, which is painted once: when the widgets know their sizes."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
+import pytest
+from rich.console import RenderableType
 from rich.segment import Segment
+from textual._compositor import Compositor, ReflowResult
 from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical
 from textual.events import Resize
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
 
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
+from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce, PaneRow
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from tests.support.waiting import until
 
 
-class LateRows(StripWidget):
+class SlowToSize(StripWidget):
     """Knows its size when it is told, which `gate` may hold up."""
 
     waits_for_size = True
@@ -43,7 +51,11 @@ class LateRows(StripWidget):
 
 
 class OneWidget(App[None]):
-    CSS = "LateRows { width: 100%; height: 100%; }"
+    CSS = "SlowToSize { width: 100%; height: 100%; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pictures: list[RenderableType] = []
 
     def get_default_screen(self) -> Screen[None]:
         screen = Screen[None](id="_default")
@@ -51,13 +63,18 @@ class OneWidget(App[None]):
         return screen
 
     def compose(self) -> ComposeResult:
-        yield LateRows()
+        yield SlowToSize()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if renderable is not None:
+            self.pictures.append(renderable)
+        super()._display(screen, renderable)
 
 
 async def test_a_new_size_is_painted_once_and_not_before_it_is_known() -> None:
     app = OneWidget()
     async with app.run_test(size=(5, 2)) as pilot:
-        rows = app.query_one(LateRows)
+        rows = app.query_one(SlowToSize)
         await until(lambda: rows.known == 5 and rows.painted)
         await pilot.pause()
         rows.painted.clear()
@@ -70,16 +87,59 @@ async def test_a_new_size_is_painted_once_and_not_before_it_is_known() -> None:
 async def test_a_widget_that_is_not_told_holds_nothing_up_for_long() -> None:
     app = OneWidget()
     async with app.run_test(size=(5, 2)):
-        rows = app.query_one(LateRows)
+        rows = app.query_one(SlowToSize)
         await until(lambda: rows.known == 5 and rows.painted)
         rows.painted.clear()
         rows.gate.clear()
         rows.styles.width = 3
-
-        def painted() -> bool:
-            app.screen.refresh()
-            return (5, 3) in rows.painted
-
-        await until(painted)
+        await until(lambda: (5, 3) in rows.painted)
         rows.gate.set()
         await until(lambda: rows.known == 3)
+
+
+async def test_a_widget_that_is_hidden_before_it_is_told_leaves_the_screen() -> None:
+    app = OneWidget()
+    async with app.run_test(size=(5, 2)):
+        rows = app.query_one(SlowToSize)
+        await until(lambda: rows.known == 5 and rows.painted)
+        rows.gate.clear()
+        rows.styles.width = 3
+        await until(lambda: rows.size.width == 3)
+        app.pictures.clear()
+        rows.display = False
+        await until(lambda: app.pictures)
+        rows.gate.set()
+
+
+@pytest.mark.parametrize("row", [PaneRow, Horizontal])
+async def test_a_row_of_panes_is_laid_out_once_and_a_row_of_textual_twice(
+    row: type[Widget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layouts: list[Size] = []
+
+    class OnePane(Static, LaidOutOnce):
+        pass
+
+    class OneRow(App[None]):
+        CSS = "#outer { height: 3; } #outer > * { height: auto; } OnePane { width: 1fr; height: auto; }"
+
+        def compose(self) -> ComposeResult:
+            with Vertical(id="outer"), row():
+                yield OnePane("a")
+                yield OnePane("b")
+
+    def counted(self: Compositor, parent: Widget, size: Size) -> ReflowResult:
+        layouts.append(size)
+        return reflow(self, parent, size)
+
+    reflow = Compositor.reflow
+    app = OneRow()
+    async with app.run_test(size=(10, 4)) as pilot:
+        left, right = app.query(OnePane)
+        assert (left.region, right.region) == (Region(0, 0, 5, 1), Region(5, 0, 5, 1))
+        await pilot.pause()
+        monkeypatch.setattr(Compositor, "reflow", counted)
+        left.update("a\nb")
+        await until(lambda: left.size.height == 2)
+        await pilot.pause()
+        assert len(layouts) == (1 if row is PaneRow else 2)

@@ -20,6 +20,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.terminal.compositor import paint_frugally
 from keen_tui.frontends.tui.transcript.widget import Transcript
 from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
@@ -97,6 +98,7 @@ class AgentScreen(Screen[None]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
+        paint_frugally(self)
         self._title = _Title(styles, glyphs, target)
         self._transcript = Transcript(styles, glyphs, id="agent-transcript", clock=clock)
         self._transcript.document.has_ways_on = False

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from rich.console import RenderableType
 from textual._compositor import ChopsUpdate, Compositor, ReflowResult
 from textual.geometry import Region, Size
+from textual.messages import Update
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -17,7 +18,7 @@ from textual.widget import Widget
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 
 _PATIENCE: Final = 0.1
-"""Seconds for which a layout isn't painted."""
+"""Seconds after which a layout is painted although a widget hasn't handled its new size."""
 
 RowRanges: TypeAlias = list[tuple[int, int]]
 """Columns of a row, from the first up to the second."""
@@ -37,36 +38,51 @@ class FrugalCompositor(Compositor):
     def __init__(self) -> None:
         super().__init__()
         self._changed: tuple[Region, ...] = ()
-        self._untold: dict[StripWidget, float] = {}
-        """Widgets that a layout gave a new size of which they aren't told yet, and until when they are waited
-        for."""
+        self._waiting: set[StripWidget] = set()
+        """Widgets that haven't handled the message about their new size yet."""
+        self._end_of_waiting: asyncio.TimerHandle | None = None
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Textual paints a layout at once, and then sends widgets the message about their new size, for which
-        some draw all their rows anew. Here it is painted when they have handled that message."""
+        """Lay out the screen. Some widgets draw all their rows anew for another size: it is painted when they
+        have handled the message about that. Textual paints it before, and once more when they have."""
         result = super().reflow(parent, size)
         self._full_map_invalidated = False  # as it is, Textual would lay out everything once more to look
-        until = time.monotonic() + _PATIENCE
-        waiting = (each for each in result.resized if isinstance(each, StripWidget) and each.waits_for_size)
-        self._untold.update(dict.fromkeys(waiting, until))
+        late = [each for each in result.resized | result.shown if _waits_for_size(each)]
+        self._waiting = {*self._waiting, *late} & self.widgets
+        if late:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._ask, late)  # by then Textual has sent the messages
+            if self._end_of_waiting:
+                self._end_of_waiting.cancel()
+            self._end_of_waiting = loop.call_later(_PATIENCE, self._stop_waiting)
         return result
 
     def render_update(
         self, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
     ) -> RenderableType | None:
-        if self.is_held or (not full and self._waits()):
+        if self.is_held or (self._waiting and not full):
             return None
         return super().render_update(full, screen_stack, simplify)
 
-    def _waits(self) -> bool:
-        """Whether a widget isn't told of its size yet. It is asked to say so behind the message about it."""
-        now = time.monotonic()
-        self._untold = {widget: until for widget, until in self._untold.items() if now < until}
-        return any(widget.call_later(self._told, widget) for widget in self._untold)
+    def _ask(self, widgets: Iterable[StripWidget]) -> None:
+        """Have each widget say when it has handled the messages that it has."""
+        for widget in widgets:
+            widget.call_later(self._handled, widget)
 
-    def _told(self, widget: StripWidget) -> None:
-        if self._untold.pop(widget, None):
-            widget.refresh()
+    def _handled(self, widget: StripWidget) -> None:
+        if widget in self._waiting:
+            self._waiting.remove(widget)
+            self._paint_with(widget)
+
+    def _stop_waiting(self) -> None:
+        for widget in self._waiting:
+            self._paint_with(widget)
+        self._waiting.clear()
+
+    def _paint_with(self, widget: Widget) -> None:
+        """Have the screen painted where it changed, and where the widget is."""
+        if self.root is not None:
+            self.root.post_message(Update(widget))
 
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)
@@ -90,9 +106,13 @@ class FrugalCompositor(Compositor):
 
 
 def paint_frugally(screen: Screen[Any]) -> FrugalCompositor:
-    """Have a screen, which was just made, painted so."""
+    """Have a screen that was just made painted so."""
     screen._compositor = compositor = FrugalCompositor()
     return compositor
+
+
+def _waits_for_size(widget: Widget) -> TypeGuard[StripWidget]:
+    return isinstance(widget, StripWidget) and widget.waits_for_size
 
 
 class _AcyclicStrip:

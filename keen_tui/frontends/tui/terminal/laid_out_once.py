@@ -8,10 +8,12 @@ from textual.widget import Widget
 
 
 class LaidOutOnce(Widget):
-    """A widget without scrollbars of Textual.
+    """A widget that Textual never gives scrollbars.
 
-    A layout tells each widget the size of its contents, and Textual's own lays out the whole screen once
-    more where that is new: scrollbars may appear or go.
+    When a layout changes the size of a widget's contents, Textual lays out the whole screen once more, as
+    scrollbars may have come or gone. This widget does without.
+
+    Name it behind the base that has the style: the rules of a style sheet follow the first base of a class.
     """
 
     def _size_updated(
@@ -20,13 +22,13 @@ class LaidOutOnce(Widget):
         return super()._size_updated(size, virtual_size, container_size, layout=False)
 
 
-class PaneColumn(LaidOutOnce, Vertical):
+class PaneColumn(Vertical, LaidOutOnce):
     """Widgets one below the other."""
 
 
-class PaneRow(LaidOutOnce, Horizontal):
+class PaneRow(Horizontal, LaidOutOnce):
     """Widgets side by side."""
 
 
-class PaneStack(LaidOutOnce, Container):
+class PaneStack(Container, LaidOutOnce):
     """Widgets of which one is shown at a time."""

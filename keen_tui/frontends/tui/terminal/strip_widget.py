@@ -26,8 +26,8 @@ class StripWidget(Widget):
     """
 
     waits_for_size: ClassVar = False
-    """Whether it draws its rows only when it is told of a new size. A layout that gives it one is painted
-    then."""
+    """Whether it draws its rows anew when it handles the message about a new size. A layout isn't painted
+    before."""
 
     _is_stale = True
 

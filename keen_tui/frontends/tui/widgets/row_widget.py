@@ -58,7 +58,7 @@ class MadeOfRows(Generic[Made]):
         return picture
 
 
-class RowWidget(LaidOutOnce, StripWidget):
+class RowWidget(StripWidget, LaidOutOnce):
     """A widget that says its rows for a size and draws them on its own ground.
 
     Subclasses implement `rows` and call `changed` when what they would say has changed. A subclass whose
