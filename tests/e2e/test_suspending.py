@@ -104,6 +104,17 @@ def test_it_still_reads_keys_when_it_is_continued_many_times_at_once(tmp_path: P
         terminal.wait_for_screen("Hello.")
 
 
+def test_the_signal_from_outside_suspends_it_too(tmp_path: Path) -> None:
+    with in_a_shell(tmp_path, [Reply([Say("Hello.")])]) as terminal:
+        job = Path(f"/proc/{terminal.pid}/task/{terminal.pid}/children").read_text()
+        os.kill(int(job), signal.SIGTSTP)
+        terminal.wait_for_screen(STOPPED)
+        terminal.type("fg\r")
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
+        terminal.type("hi\r")
+        terminal.wait_for_screen("Hello.")
+
+
 def test_without_a_shell_it_says_so_and_goes_on(tmp_path: Path) -> None:
     with program(tmp_path, [Reply([Say("Hello.")])], controls=True) as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")

@@ -54,7 +54,6 @@ ATTRIBUTES: Mapping[tuple[type, str], str] = {
     (Compositor, "_dirty_regions"): "set[Region]",
     (Compositor, "_full_map_invalidated"): "",
     (LinuxDriver, "_app"): "",
-    (LinuxDriver, "_auto_restart"): "",
     (LinuxDriver, "_debug"): "",
     (LinuxDriver, "_file"): "",
     (LinuxDriver, "_loop"): "",

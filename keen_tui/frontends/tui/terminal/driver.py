@@ -57,8 +57,8 @@ _STILL: Final = 1.0
 """Seconds without progress after which the terminal counts as unread, and isn't waited for."""
 _GIVING_BACK: Final = 10.0
 """Seconds that giving a slow terminal back may take."""
-_LATEST_SIGNAL: Final = 0.5
-"""Seconds after which the signal that continues the program doesn't come: it was never stopped."""
+_SIGNAL_MOMENTS: Final = 500
+"""Milliseconds that the program runs for, at most, before the signals that stop and continue it arrive."""
 _PICTURE_ENDS: Final = "\x1b[?2026l"
 
 
@@ -179,6 +179,9 @@ class KeenDriver(LinuxDriver):
 
     _cooked = 0
     """Bytes still to be read that were typed before the terminal was this program's."""
+    _is_taken = False
+    """Whether the terminal is this program's."""
+    _is_loop_asked = False
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
@@ -189,6 +192,7 @@ class KeenDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal. It gets back the modes that it had before the program's first picture."""
+        self._is_taken = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if skeleton.modes_before is not None:
             self.attrs_before = skeleton.modes_before
@@ -201,6 +205,7 @@ class KeenDriver(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         """Give the terminal back. If it is far behind, it gets none of the pictures that wait."""
+        self._is_taken = False
         if self._queue.qsize() > _MUCH_WAITING:
             self._drop_waiting()
             self.write(_PICTURE_ENDS)
@@ -243,8 +248,7 @@ class KeenDriver(LinuxDriver):
         """The terminal has read everything. Runs in any thread."""
         if self._has_missed:
             self._has_missed = False
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._app.refresh)
+            self._soon(self._app.refresh)
 
     def suspend_job(self) -> bool:
         """Give the terminal back and stop, with all of the job, until the shell brings that to the foreground
@@ -254,17 +258,17 @@ class KeenDriver(LinuxDriver):
         continued: list[int] = []
         on_stop = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         on_continue = signal.signal(signal.SIGCONT, lambda number, _: continued.append(number))
-        has_shell = False
+        was_continued = False
         try:
-            while _stops_job(continued):
-                has_shell = True
+            while _stop_job(continued):
+                was_continued = True
                 if self._is_in_foreground():
                     break  # else it was the shell's bg: it can't draw there
         finally:
             signal.signal(signal.SIGTSTP, on_stop)
             signal.signal(signal.SIGCONT, on_continue)
             self._take_back()
-        return has_shell
+        return was_continued
 
     def _take_back(self) -> None:
         self._must_signal_resume = True
@@ -278,21 +282,36 @@ class KeenDriver(LinuxDriver):
 
     def _sigtstp_application(self, *_: object) -> None:
         """The signal came from outside. While an editor has the terminal there is nothing to give back."""
-        if self._auto_restart:
-            self.suspend_job()
+        if self._is_taken:
+            self._ask_loop(self.suspend_job)
         else:
             os.kill(os.getpid(), signal.SIGSTOP)
 
     def _sigcont_application(self, *_: object) -> None:
-        """Somebody stopped the program by a signal that it never saw: modes and picture may be gone. The loop
-        takes the terminal again; here that would begin anew with each signal, in the middle of the last."""
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._take_again)
+        """Somebody stopped the program by a signal that it never saw: modes and picture may be gone."""
+        if self._is_taken:
+            self._ask_loop(self._take_again)
+
+    def _ask_loop(self, act: Callable[[], object]) -> None:
+        """Have the loop do what the newest signal asks for: a handler may run in the middle of a start or an
+        end of the application mode."""
+        self._asked = act
+        if not self._is_loop_asked:
+            self._is_loop_asked = True
+            self._soon(self._do_asked)
+
+    def _do_asked(self) -> None:
+        self._is_loop_asked = False
+        if self._is_taken:
+            self._asked()
 
     def _take_again(self) -> None:
-        if self._auto_restart:
-            self.suspend_application_mode()
-            self._take_back()
+        self.suspend_application_mode()
+        self._take_back()
+
+    def _soon(self, act: Callable[[], object]) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(act)
 
     def run_input_thread(self) -> None:
         """Read what the terminal sends until the program ends."""
@@ -309,7 +328,7 @@ class KeenDriver(LinuxDriver):
                 ready = selector.select(_SILENCE if parser.wants_silence else _PATIENCE)
                 read = os.read(self.fileno, _CHUNK) if ready else None
                 if read == b"":  # the terminal is gone
-                    self._loop.call_soon_threadsafe(self._app.exit)
+                    self._soon(self._app.exit)
                     break
                 if read:
                     import_throttle.key_came()
@@ -332,15 +351,16 @@ class KeenDriver(LinuxDriver):
             self.process_message(message)
 
 
-def _stops_job(continued: list[int]) -> bool:
-    """Stop all of the job until the shell continues it; `continued` then has the signal. False: no shell did.
-    On a busy machine another thread takes the signal, up to 20 ms after this one runs again."""
-    continued.clear()
+def _stop_job(continued: Sequence[int]) -> bool:
+    """Stop all of the job, and return whether a shell has continued it. A handler adds the signal for that to
+    `continued`. On a busy machine both signals may come some time later, and this runs on until they do."""
+    before = len(continued)
     os.kill(0, signal.SIGTSTP)
-    end = time.monotonic() + _LATEST_SIGNAL
-    while not continued and time.monotonic() < end:
+    for _ in range(_SIGNAL_MOMENTS):  # a clock would count the time that the job stands still, too
+        if len(continued) > before:
+            return True
         time.sleep(0.001)
-    return bool(continued)
+    return False
 
 
 def early_messages(
