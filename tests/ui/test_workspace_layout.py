@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -173,6 +174,27 @@ async def test_no_timer_runs_while_idle(tmp_path: Path, monkeypatch: pytest.Monk
         assert running_timers(driver.screen)
         await driver.play(story.done(1))
         await driver.until(lambda: running_timers(driver.screen) == [])
+    gc.unfreeze()  # for the tests behind it
+
+
+async def test_a_page_that_is_open_after_a_turn_can_be_collected_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected: list[str] = []
+    monkeypatch.setattr(gc_policy, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(gc_policy, "collect_new", lambda: collected.append("new"))
+    async with workspace(tmp_path) as driver:
+        await driver.press("f1")
+        await driver.until(lambda: driver.app.screen is not driver.screen)
+        await driver.play(story.started(1, "go"))
+        await driver.play(story.done(1))
+        await driver.until(lambda: len(running_timers(driver.screen)) == 1)
+        assert collected == []
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await driver.play(story.started(2, "go"))
+        await driver.play(story.done(2))
+        await driver.until(lambda: collected == ["new"])
 
 
 async def test_a_clock_ticks_while_a_turn_runs(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What each of the two collections finds."""
+"""Which garbage each of the two collections finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One tick a second while something runs; when idle no timer at all, once all is tidied up."""
+"""One tick a second while something runs. After a turn, garbage is collected twice; then no timer runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,15 @@ class Ticker:
             self._ticking.stop()
             self._ticking = None
             self._cleaning = [
-                self._view.set_timer(gc_policy.REST_SECONDS, gc_policy.collect_new),
+                self._view.set_timer(gc_policy.REST_SECONDS, self._collect_new),
                 self._view.set_timer(gc_policy.AWAY_SECONDS, gc_policy.collect_all),
             ]
             self._beat = True
+
+    def _collect_new(self) -> None:
+        """Unless a page is open. It becomes garbage when it is closed, and would stay for a long time."""
+        if self._view.is_current:
+            gc_policy.collect_new()
 
     def tick(self) -> None:
         """A second has passed."""

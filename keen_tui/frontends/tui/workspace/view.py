@@ -67,6 +67,10 @@ class WorkspaceView(Protocol):
         """The app around it."""
 
     @property
+    def is_current(self) -> bool:
+        """Whether no page lies over it."""
+
+    @property
     def prompt(self) -> Prompt:
         """The editor of the composer."""
 
