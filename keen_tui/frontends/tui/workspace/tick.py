@@ -35,7 +35,7 @@ class Ticker:
 
     def _collect_new(self) -> None:
         """Unless a page is open. It becomes garbage when it is closed, and would stay for a long time."""
-        if self._view.is_current:
+        if self._view.is_active:
             gc_policy.collect_new()
 
     def tick(self) -> None:

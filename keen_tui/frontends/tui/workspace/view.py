@@ -67,7 +67,7 @@ class WorkspaceView(Protocol):
         """The app around it."""
 
     @property
-    def is_current(self) -> bool:
+    def is_active(self) -> bool:
         """Whether no page lies over it."""
 
     @property
