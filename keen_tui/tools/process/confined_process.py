@@ -40,8 +40,8 @@ class ConfinedProcess:
 async def start_confined(
     launch: Launch, *, folder: Path, environ: Mapping[str, str], output: int, note: Callable[[int], None]
 ) -> ConfinedProcess:
-    """Start a process in its own session, with both outputs to the descriptor `output`. `note` gets its
-    process ID, in a thread, before its first step.
+    """Start a process in its own session, with both outputs to the descriptor `output`. `note` is
+    called with its process ID, in a thread, before the command begins.
 
     Raises:
         OSError: it can't be confined or started.

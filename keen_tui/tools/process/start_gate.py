@@ -1,5 +1,5 @@
-"""Holds a command back between its fork and its first step, so that it can be marked, and never runs without
-Keen."""
+"""Holds a command back between its fork and its first step, so that it is marked and recorded before it
+begins, and never runs without Keen."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def held_at_input(argv: tuple[str, ...], environ: Mapping[str, str]) -> tuple[st
 
 @contextmanager
 def gate(note: Callable[[int], None]) -> Iterator[Gate]:
-    """A closed gate. A process that waits at it ends with this context, or with this program. `note` gets its
-    process ID before its first step."""
+    """A closed gate. A process that waits at it ends with this context, or with this program. `note` is
+    called with its process ID before the command begins."""
     closed, opening = os.pipe()
     try:
         yield Gate(closed, opening, note)

@@ -61,7 +61,7 @@ class Entries(Sequence[PanelEntry]):
 
 
 class _Made(NamedTuple):
-    """The entry of a thing, drawn in that manner."""
+    """The entry that was made of a thing, and how it was drawn."""
 
     thing: object
     manner: object
@@ -75,7 +75,7 @@ class EntryCache:
         self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
 
     def once(self, thing: object, manner: object, make: Callable[[], PanelEntry]) -> PanelEntry:
-        """The entry of a `thing`: made once as long as the `manner`, such as the width, stays equal."""
+        """The entry of a `thing`. It is made again only if the `manner`, such as the width, is another."""
         made = self._made.get(id(thing))
         if made is None or made.thing is not thing or made.manner != manner:
             made = _Made(thing, manner, make())

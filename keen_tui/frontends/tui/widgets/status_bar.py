@@ -72,7 +72,7 @@ class StatusBar(RowWidget):
         room = width - 2 * _SIDE
         right = self._right(room)
         left = Text()
-        for left in self._lefts(room - right.cell_len - 2):  # where none fits, the last one stands
+        for left in self._lefts(room - right.cell_len - 2):  # if none fits, the last one is used
             if left.cell_len + right.cell_len + 3 <= room:
                 break
         return [indented(spread(left, right, room, self.glyphs.more), _SIDE)]

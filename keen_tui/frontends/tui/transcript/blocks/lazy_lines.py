@@ -24,7 +24,7 @@ class LazyLines(Sequence[Line]):
     """Rows in groups, for example a line of code with the rows that it is broken into.
 
     The heights of the groups are known from the beginning; `draw` returns the rows of a group on demand.
-    `said` returns the text of a group without drawing it; without it the group is drawn for that.
+    `said` returns the text of a group. Without it, a group is drawn for its text.
     """
 
     def __init__(
