@@ -43,7 +43,6 @@ METHODS: Mapping[tuple[type, str], tuple[str, ...]] = {
     (Screen, "_refresh_layout"): ("size", "scroll"),
     (TextArea, "_delete_via_keyboard"): ("start", "end"),
     (TextArea, "_replace_via_keyboard"): ("insert", "start", "end"),
-    (Widget, "_scroll_update"): ("virtual_size",),
     (Widget, "_size_updated"): ("size", "virtual_size", "container_size", "layout"),
 }
 """With the names of their parameters."""

@@ -35,6 +35,7 @@ class MemoryRows(PanelStyle, frozen=True):
 
     def entry(self, turn: TurnRow) -> PanelEntry:
         """The entry of a turn."""
+        turn = shown_of(turn)
         pending = turn.status == "pending"
         rows = [self._head(turn), *self._facts(turn)]
         if pending:
@@ -148,6 +149,20 @@ class MemoryRows(PanelStyle, frozen=True):
                 "  ", (self.glyphs.stopped, self.look("wait")), " ", (words, self.look("text"))
             )
             yield spread(left, Text("effects unknown", self.look("wait")), self.width, self.glyphs.more)
+
+
+def shown_of(turn: TurnRow) -> TurnRow:
+    """What is shown of a turn. Of a running one that is only what it will be remembered by."""
+    if turn.status != "running":
+        return turn
+    return TurnRow(
+        turn=turn.turn,
+        title="",
+        facts=turn.facts,
+        notes=turn.notes,
+        recalled_bytes=turn.recalled_bytes,
+        kept_out_bytes=turn.kept_out_bytes,
+    )
 
 
 def _nothing(turn: TurnRow) -> str:

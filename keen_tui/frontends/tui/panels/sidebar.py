@@ -55,7 +55,6 @@ class Sidebar(PaneColumn):
         """A second has passed."""
         self.activity.tick(beat)
         self.todos.tick(beat)
-        self.turn_memory.tick(beat)
 
     def fold_memory(self) -> None:
         """Fold or unfold TurnMemory."""

@@ -12,10 +12,11 @@ from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
-from keen_tui.frontends.tui.panels.memory_rows import MemoryRows
+from keen_tui.frontends.tui.panels.memory_rows import MemoryRows, shown_of
 from keen_tui.frontends.tui.panels.panel import EDGE, Panel
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
 from keen_tui.frontends.tui.state.totals import Totals
+from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.widgets.phrases import memory_counts
 from keen_tui.frontends.tui.widgets.row_widget import GAP, spread, wrapped
 from keen_tui.text.units import size
@@ -60,10 +61,6 @@ class TurnMemoryPanel(Panel):
         old, self._state = self._state, state
         if _drawn_of(old) != _drawn_of(state):
             self.changed()
-
-    def tick(self, beat: bool) -> None:
-        if self._state.running:
-            super().tick(beat)
 
     def title_row(self, width: int) -> Text:
         look, glyphs = self.look, self.glyphs
@@ -114,16 +111,22 @@ class TurnMemoryPanel(Panel):
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
     def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
-        drawing = self._drawing(width)
-        manner = drawing if turn.status in ("running", "pending") else width
-        return self.made.once(turn, manner, lambda: drawing.entry(turn))
+        manner = (width, self._kept_where, bool(self._state.replay)) if turn.status == "pending" else width
+        return self.made.once(turn, manner, lambda: self._drawing(width).entry(turn))
 
     def _drawing(self, width: int) -> MemoryRows:
-        state = self._state
-        kept_where = "on disk" if state.keeps_pending else "in memory"
-        return MemoryRows(self.look, self.glyphs, self.beat, width, kept_where, bool(state.replay))
+        return MemoryRows(self.look, self.glyphs, True, width, self._kept_where, bool(self._state.replay))
+
+    @property
+    def _kept_where(self) -> str:
+        return "on disk" if self._state.keeps_pending else "in memory"
 
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:
     """What of the state is drawn here."""
-    return state.turns, state.pending, state.phase == "idle", state.policy, state.keeps_pending
+    return _shown(state.turns), state.pending, state.policy, state.keeps_pending
+
+
+def _shown(turns: Trail[TurnRow]) -> Trail[TurnRow]:
+    """The turns without what a running one doesn't show, which changes with each call."""
+    return turns.with_last(shown_of(turns[-1])) if turns else turns

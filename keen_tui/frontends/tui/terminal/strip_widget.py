@@ -8,6 +8,8 @@ from itertools import groupby, zip_longest
 from typing import ClassVar, Self
 
 from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -38,6 +40,27 @@ class StripWidget(Widget):
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
         self._may_differ = False
+        self._colours: tuple[Style, tuple[Color, Color]] | None = None
+
+    def notify_style_update(self) -> None:
+        self._colours = None
+        super().notify_style_update()
+
+    @property
+    def rich_style(self) -> Style:
+        """Textual works it out anew each time it is asked, from the styles of all widgets around this one."""
+        return self._known_colours[0]
+
+    @property
+    def background_colors(self) -> tuple[Color, Color]:
+        """As for `rich_style`."""
+        return self._known_colours[1]
+
+    @property
+    def _known_colours(self) -> tuple[Style, tuple[Color, Color]]:
+        if self._colours is None:
+            self._colours = super().rich_style, super().background_colors
+        return self._colours
 
     def strips(self) -> Iterable[Strip]:
         """The rows from the top, as many as the widget is high."""

@@ -9,17 +9,17 @@ from typing import ClassVar, Final
 
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.geometry import Offset
+from textual.geometry import Offset, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.widget import Widget
 
 from keen_tui.frontends.tui.keys.keymap import bindings, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.terminal.scrolling import scroll_to_row
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from keen_tui.frontends.tui.transcript.copying import Copier
 from keen_tui.frontends.tui.transcript.cursor import BlockCursor
@@ -68,7 +68,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         margin: 1 0;
         background: $background;
         overflow-x: hidden;
-        overflow-y: auto;
+        overflow-y: scroll;
         scrollbar-size: 0 0;
     }
     """
@@ -361,7 +361,11 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
 
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""
-        scroll_to_row(self, row, self.document.rows)
+        # Textual lays out the whole screen anew when this is set, for scrollbars that this widget hasn't.
+        self.set_reactive(Widget.virtual_size, Size(self.size.width, self.document.rows))
+        if self.scroll_offset.y != row:
+            self.scroll_y = row
+            self.scroll_target_y = row
 
     def announce(self) -> None:
         """Report the positions of view and cursor, if they have changed."""
