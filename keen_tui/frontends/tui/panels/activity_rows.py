@@ -34,6 +34,11 @@ _MOST_TASKS = 3
 """The most commands in the background that are named; the others are counted."""
 
 
+def model_works(state: UiState) -> bool:
+    """Whether there is a row for the model: while no tool call is the newest thing."""
+    return state.phase in ("waiting", "thinking", "answering", "compacting")
+
+
 class ActivityRows(PanelStyle, frozen=True):
     """Draws entries in at most `width` cells. `now`: seconds on the clock of the state."""
 
@@ -73,10 +78,8 @@ class ActivityRows(PanelStyle, frozen=True):
         last = next((row for row in lasts if len(row) <= self.width), lasts[-1])
         return (*shown_lines, Text(last, look("dim")))
 
-    def doing(self, state: UiState) -> PanelEntry | None:
-        """A row for the model at work: while no tool call is the newest thing."""
-        if state.phase not in ("waiting", "thinking", "answering", "compacting"):
-            return None
+    def doing(self, state: UiState) -> PanelEntry:
+        """The row for the model at work."""
         now = doing(state, self.now)
         words = Text(now.sentence, self.look("soft" if now.silent else "text"))
         seconds = Text("" if now.silent else duration(now.seconds, running=True), self.look("accent"))

@@ -160,7 +160,10 @@ class Finder:
         row = place.offset - self._document.entries[place.block].gap
         if row < 0 or not self._search.needle:
             return []
-        flow, spans = self._flows.of(place.block), self._shown(place.block)
+        spans = self._shown(place.block)
+        if not spans:
+            return []
+        flow = self._flows.of(place.block)
         start, end = flow.bounds(row)
         first = bisect_right(spans, start, key=itemgetter(1))
         last = bisect_left(spans, end, key=itemgetter(0))

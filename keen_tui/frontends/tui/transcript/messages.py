@@ -19,6 +19,10 @@ class Moved(Message, namespace="transcript"):
         self.key_chip_visible = key_chip_visible
         self.can_fold = can_fold
 
+    def can_replace(self, message: Message) -> bool:
+        """Several in a row are one."""
+        return isinstance(message, Moved)
+
 
 class LinkOpened(Message, namespace="transcript"):
     """A link in the text was clicked. `href` comes from the model: ask before acting on it."""

@@ -441,10 +441,12 @@ class WorkspaceScreen(Screen[None]):
 
     @on(HitsCounted)
     def _count_hits(self, message: HitsCounted) -> None:
+        message.stop()
         self.parts.find_row.count(message.tally)
 
     @on(Moved)
-    def _transcript_moved(self) -> None:
+    def _transcript_moved(self, message: Moved) -> None:
+        message.stop()
         self.show_status()
 
     @on(Copied)
