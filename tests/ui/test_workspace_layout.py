@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rich.segment import Segment
 from textual.strip import Strip
+from textual.timer import Timer
 
 from keen_tui.domain.events import TextDelta, ToolOutput
 from keen_tui.frontends.tui.app import UiSettings
@@ -167,34 +167,42 @@ async def test_the_greeting_goes_with_the_first_message_and_the_guide_stays(tmp_
 
 async def test_no_timer_runs_while_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gc_policy, "REST_SECONDS", 0.01)
-    monkeypatch.setattr(gc_policy, "AWAY_SECONDS", 0.02)
     async with workspace(tmp_path) as driver:
         assert running_timers(driver.screen) == []
         await driver.play(story.started(1, "go"))
         assert running_timers(driver.screen)
         await driver.play(story.done(1))
         await driver.until(lambda: running_timers(driver.screen) == [])
-    gc.unfreeze()  # for the tests behind it
 
 
-async def test_a_page_that_is_open_after_a_turn_can_be_collected_later(
+async def test_garbage_is_collected_some_time_after_a_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collected: list[str] = []
     monkeypatch.setattr(gc_policy, "REST_SECONDS", 0.01)
-    monkeypatch.setattr(gc_policy, "collect_new", lambda: collected.append("new"))
+    monkeypatch.setattr(gc_policy, "collect", lambda: collected.append("all"))
     async with workspace(tmp_path) as driver:
-        await driver.press("f1")
-        await driver.until(lambda: driver.app.screen is not driver.screen)
         await driver.play(story.started(1, "go"))
         await driver.play(story.done(1))
-        await driver.until(lambda: len(running_timers(driver.screen)) == 1)
-        assert collected == []
-        await driver.press("escape")
-        await driver.until(lambda: driver.app.screen is driver.screen)
-        await driver.play(story.started(2, "go"))
-        await driver.play(story.done(2))
-        await driver.until(lambda: collected == ["new"])
+        await driver.until(lambda: running_timers(driver.screen) == [])
+        assert collected == ["all"]
+
+
+@pytest.mark.parametrize("done", ["key", "mouse"])
+async def test_while_somebody_is_there_no_garbage_is_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: str
+) -> None:
+    put_off: list[Timer] = []
+    monkeypatch.setattr(Timer, "reset", lambda timer: put_off.append(timer))
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"))
+        await driver.play(story.done(1))
+        (resting,) = running_timers(driver.screen)
+        if done == "key":
+            await driver.press("x")
+        else:
+            await driver.pilot.hover(offset=(5, 5))
+        await driver.until(lambda: resting in put_off)
 
 
 async def test_a_clock_ticks_while_a_turn_runs(tmp_path: Path) -> None:

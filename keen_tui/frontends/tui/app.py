@@ -228,8 +228,9 @@ class KeenApp(TerminalApp[str | None]):
         self.failure = self.failure or error
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.AppFocus | events.AppBlur):
-            self._tells_focus = True
+        self._tells_focus |= isinstance(event, events.AppFocus | events.AppBlur)
+        if self._workspace and isinstance(event, events.InputEvent | events.Paste):
+            self._workspace.parts.ticker.put_off_rest()
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._last_key = time.monotonic()
             if not self._typeahead.is_open:
@@ -382,9 +383,8 @@ class KeenApp(TerminalApp[str | None]):
     @property
     def is_watched(self) -> bool:
         """Whether the user is looking here: the terminal says so, or a key was pressed recently."""
-        if self._tells_focus:
-            return self.app_focus
-        return time.monotonic() - self._last_key < self.settings.notify_after
+        was_typing = time.monotonic() - self._last_key < self.settings.notify_after
+        return self.app_focus if self._tells_focus else was_typing
 
     def _begin(
         self, setup: FrontEndSetup, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]

@@ -1,4 +1,4 @@
-"""When Python looks for garbage: for young objects often and briefly, for all others when nobody types.
+"""When Python looks for garbage: among young objects often and briefly, among all others while nobody types.
 
 Python's own rule would look through everything in the middle of a turn: a tenth of a second without a key.
 """
@@ -13,10 +13,9 @@ _YOUNG_OBJECTS: Final = 700
 _YOUNG_ROUNDS: Final = 10
 """Such collections after which those that were left over are looked through, too."""
 _NEVER: Final = 1_000_000
-REST_SECONDS: Final = 3.0
-"""Time from the end of a turn until `collect_new`."""
-AWAY_SECONDS: Final = 300.0
-"""Time from the end of a turn until `collect_all`."""
+REST_SECONDS: Final = 60.0
+"""Time without a turn, a key or the mouse until `collect`. It takes a tenth of a second or more in a long
+session."""
 
 
 def tame() -> None:
@@ -26,15 +25,6 @@ def tame() -> None:
     gc.enable()
 
 
-def collect_new() -> None:
-    """Collect the garbage among the objects that came since the last time. Those that stay aren't looked at
-    again before `collect_all`: in a long session this would take a tenth of a second, while somebody types
-    the next message."""
-    gc.collect()
-    gc.freeze()
-
-
-def collect_all() -> None:
+def collect() -> None:
     """Collect all garbage."""
-    gc.unfreeze()
-    collect_new()
+    gc.collect()

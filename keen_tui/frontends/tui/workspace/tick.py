@@ -1,4 +1,4 @@
-"""One tick a second while something runs. After a turn, garbage is collected twice; then no timer runs."""
+"""One tick a second while something runs. Later garbage is collected once; then no timer runs."""
 
 from __future__ import annotations
 
@@ -16,27 +16,24 @@ class Ticker:
         self.reduced = reduced
         self._beat = True
         self._ticking: Timer | None = None
-        self._cleaning: list[Timer] = []
+        self._resting: Timer | None = None
 
     def run(self, running: bool) -> None:
         """Tick from now on, or no more."""
         if running and self._ticking is None:
             self._ticking = self._view.set_interval(1.0, self.tick)
-            for timer in self._cleaning:
-                timer.stop()
+            if self._resting:
+                self._resting.stop()
         elif not running and self._ticking is not None:
             self._ticking.stop()
             self._ticking = None
-            self._cleaning = [
-                self._view.set_timer(gc_policy.REST_SECONDS, self._collect_new),
-                self._view.set_timer(gc_policy.AWAY_SECONDS, gc_policy.collect_all),
-            ]
+            self._resting = self._view.set_timer(gc_policy.REST_SECONDS, gc_policy.collect)
             self._beat = True
 
-    def _collect_new(self) -> None:
-        """Unless a page is open. It becomes garbage when it is closed, and would stay for a long time."""
-        if self._view.is_active:
-            gc_policy.collect_new()
+    def put_off_rest(self) -> None:
+        """Somebody is there."""
+        if self._resting:
+            self._resting.reset()
 
     def tick(self) -> None:
         """A second has passed."""

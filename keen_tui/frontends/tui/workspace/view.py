@@ -67,10 +67,6 @@ class WorkspaceView(Protocol):
         """The app around it."""
 
     @property
-    def is_active(self) -> bool:
-        """Whether no page lies over it."""
-
-    @property
     def prompt(self) -> Prompt:
         """The editor of the composer."""
 
