@@ -107,7 +107,7 @@ def test_it_still_reads_keys_when_it_is_continued_many_times_at_once(tmp_path: P
 def test_the_signal_from_outside_suspends_it_too(tmp_path: Path) -> None:
     with in_a_shell(tmp_path, [Reply([Say("Hello.")])]) as terminal:
         job = Path(f"/proc/{terminal.pid}/task/{terminal.pid}/children").read_text()
-        os.kill(int(job), signal.SIGTSTP)
+        os.kill(int(job.split()[0]), signal.SIGTSTP)
         terminal.wait_for_screen(STOPPED)
         terminal.type("fg\r")
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")

@@ -15,6 +15,7 @@ import pyte
 from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
+from textual.widget import Widget
 
 from keen_tui.domain.events import Event
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -96,7 +97,8 @@ class Painted:
     async def paint_anew(self) -> None:
         """Let every widget paint everything on an empty terminal."""
         self.terminal.wipe()
-        for widget in self.screen.walk_children():
+        for widget in self.screen.walk_children(Widget):
+            widget.notify_style_update()
             widget.refresh()
         self.screen.refresh()
         await self.painted()

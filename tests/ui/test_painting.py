@@ -67,6 +67,11 @@ async def panels_that_come_and_go(workspace: Painted) -> None:
     await workspace.press("ctrl+b")
 
 
+async def panels_that_stay(workspace: Painted) -> None:
+    await words_that_stream_in(workspace)
+    await workspace.press("ctrl+b")
+
+
 async def test_painted_rows_leave_nothing_to_the_garbage_collector(tmp_path: Path) -> None:
     async with painted_workspace(tmp_path, (120, 36)) as workspace:
         await words_that_stream_in(workspace)
@@ -124,6 +129,7 @@ DEEDS = (
     scrolling_while_words_stream_in,
     the_block_cursor,
     panels_that_come_and_go,
+    panels_that_stay,
 )
 
 

@@ -20,7 +20,6 @@ def test_it_waits_for_the_signal_however_long_the_job_stood_still(monkeypatch: p
             continued.append(signal.SIGCONT)
 
     monkeypatch.setattr("os.kill", lambda *_: None)
-    monkeypatch.setattr("time.sleep", sleep)
     monkeypatch.setattr("time.monotonic", lambda: next(hours))
-    assert driver._stop_job(continued)
-    assert not driver._stop_job(continued)
+    assert driver.stop_job(continued, sleep)
+    assert not driver.stop_job(continued, sleep)

@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keen_tui.frontends.tui.look.highlight import highlight
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, code_pieces
 from keen_tui.frontends.tui.transcript.flow import Flow
+from keen_tui.frontends.tui.transcript.markdown.code import PAD
 from keen_tui.frontends.tui.transcript.markdown.splitter import (
     CODE_LINES,
     LIST_ITEMS,
@@ -205,6 +206,8 @@ def test_code_has_as_many_rows_as_it_says(text: str, width: int, odd: Coloured |
         rows = render_markdown(f"~~~\n{text}\n~~~", look(width=width))
         again = [rows[number] for number in range(len(rows))]
     assert again == list(rows)
+    cells = look(width=width).wide - 2 * PAD
+    assert len(rows) == sum(len([*code_pieces(line, cells)]) for line in text.split("\n"))
     assert {row.cells for row in again} <= {look(width=width).wide + 4}
     if odd is None:
         assert Flow(again).text == "\n".join(line.rstrip() for line in text.split("\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import STOPPED
@@ -49,6 +50,21 @@ def panel(state: UiState, glyphs: Glyphs = UNICODE, *, folded: bool = False) -> 
         return [drawn.title_row(36).plain]
     rows = [row.plain.rstrip() for entry in drawn.entries(36) for row in entry.rows]
     return [drawn.title_row(36).plain, *rows]
+
+
+def test_a_running_turn_is_drawn_again_only_for_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(TurnMemoryPanel, "changed", lambda _: drawn.append(1))
+    memory = TurnMemoryPanel(STYLES, UNICODE)
+    begun = apply_all(UiState(), [story.started(1, "go")], 1.0)
+    memory.show(begun)
+    drawn.clear()
+    called = apply_all(begun, story.read(1, "c1", "src/cart.py", 20), 2.0)
+    memory.show(called)
+    assert called.turns[-1].calls == 1
+    assert drawn == []
+    memory.show(apply_all(called, story.edit(1, "c2"), 3.0))
+    assert drawn == [1]
 
 
 def test_notes_stand_behind_files_and_failed_commands() -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, has_entry, model_works
+from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, has_entry, model_is_working
 from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
@@ -49,7 +49,7 @@ class Activity(Panel):
         for place, block in enumerate(blocks):
             if isinstance(block, ToolBlock) and block.id == call_id:
                 return place
-        now = len(blocks) + model_works(self._state)
+        now = len(blocks) + model_is_working(self._state)
         places = {row.turn: now + place for place, row in enumerate(reversed(self._state.turns[:-1]))}
         newest = self._state.turns[-1].turn if self._state.turns else 0
         return 0 if turn and turn == newest and now else places.get(turn)
@@ -91,7 +91,7 @@ class Activity(Panel):
         blocks = self._blocks()
         return Entries(
             (len(blocks), lambda place: self._entry_of(blocks[place], width)),
-            (int(model_works(self._state)), lambda _: self._drawing(width).doing(self._state)),
+            (int(model_is_working(self._state)), lambda _: self._drawing(width).doing(self._state)),
         )
 
     def _earlier_turns(self, width: int, *, below: bool) -> tuple[int, Callable[[int], PanelEntry]]:
@@ -110,11 +110,11 @@ class Activity(Panel):
         blocks = self._blocks()
         limit = tail_limit(blocks, most)
         now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks)
-        doing = int(model_works(self._state))
+        working = int(model_is_working(self._state))
         earlier = max(len(self._state.turns) - 1, 0)
-        named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + doing, most // 2))
+        named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + working, most // 2))
         tasks = sum(len(entry.rows) for entry in named)
-        return 3 + now + doing + (earlier + 1 if earlier else 0) + tasks + 1
+        return 3 + now + working + (earlier + 1 if earlier else 0) + tasks + 1
 
     def _blocks(self) -> list[Block]:
         """The blocks of the newest turn that have an entry."""

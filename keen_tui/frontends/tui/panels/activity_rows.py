@@ -34,7 +34,7 @@ _MOST_TASKS = 3
 """The most commands in the background that are named; the others are counted."""
 
 
-def model_works(state: UiState) -> bool:
+def model_is_working(state: UiState) -> bool:
     """Whether there is a row for the model: while no tool call is the newest thing."""
     return state.phase in ("waiting", "thinking", "answering", "compacting")
 

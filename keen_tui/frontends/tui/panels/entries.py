@@ -75,7 +75,7 @@ class EntryCache:
         self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
 
     def once(self, thing: object, manner: object, make: Callable[[], PanelEntry]) -> PanelEntry:
-        """The entry of a `thing`. It is made again only if the `manner`, such as the width, is another."""
+        """The entry of a `thing`, kept as long as the `manner`, such as the width, is equal."""
         made = self._made.get(id(thing))
         if made is None or made.thing is not thing or made.manner != manner:
             made = _Made(thing, manner, make())

@@ -35,7 +35,7 @@ class MemoryRows(PanelStyle, frozen=True):
 
     def entry(self, turn: TurnRow) -> PanelEntry:
         """The entry of a turn."""
-        turn = shown_of(turn)
+        turn = as_remembered(turn)
         pending = turn.status == "pending"
         rows = [self._head(turn), *self._facts(turn)]
         if pending:
@@ -151,8 +151,8 @@ class MemoryRows(PanelStyle, frozen=True):
             yield spread(left, Text("effects unknown", self.look("wait")), self.width, self.glyphs.more)
 
 
-def shown_of(turn: TurnRow) -> TurnRow:
-    """What is shown of a turn. Of a running one that is only what it will be remembered by."""
+def as_remembered(turn: TurnRow) -> TurnRow:
+    """A turn as it is shown here: a running one only with what will be remembered of it."""
     if turn.status != "running":
         return turn
     return TurnRow(

@@ -12,7 +12,7 @@ from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
-from keen_tui.frontends.tui.panels.memory_rows import MemoryRows, shown_of
+from keen_tui.frontends.tui.panels.memory_rows import MemoryRows, as_remembered
 from keen_tui.frontends.tui.panels.panel import EDGE, Panel
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
 from keen_tui.frontends.tui.state.totals import Totals
@@ -32,7 +32,8 @@ _GLYPH_WITHIN = EDGE + 4
 
 
 class TurnMemoryPanel(Panel):
-    """Newest turn first. The running turn fills live; the last row adds up what all turns carry."""
+    """Newest turn first. The running turn fills live, without a clock; the last row adds up what all turns
+    carry."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="turn-memory")
@@ -115,7 +116,13 @@ class TurnMemoryPanel(Panel):
         return self.made.once(turn, manner, lambda: self._drawing(width).entry(turn))
 
     def _drawing(self, width: int) -> MemoryRows:
-        return MemoryRows(self.look, self.glyphs, True, width, self._kept_where, bool(self._state.replay))
+        return MemoryRows(
+            self.look,
+            self.glyphs,
+            width=width,
+            kept_where=self._kept_where,
+            is_replay=bool(self._state.replay),
+        )
 
     @property
     def _kept_where(self) -> str:
@@ -124,9 +131,9 @@ class TurnMemoryPanel(Panel):
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:
     """What of the state is drawn here."""
-    return _shown(state.turns), state.pending, state.policy, state.keeps_pending
+    return _remembered(state.turns), state.pending, state.policy, state.keeps_pending
 
 
-def _shown(turns: Trail[TurnRow]) -> Trail[TurnRow]:
-    """The turns without what a running one doesn't show, which changes with each call."""
-    return turns.with_last(shown_of(turns[-1])) if turns else turns
+def _remembered(turns: Trail[TurnRow]) -> Trail[TurnRow]:
+    """The turns without what changes with each call of a running one, and isn't shown here."""
+    return turns.with_last(as_remembered(turns[-1])) if turns else turns

@@ -11,7 +11,7 @@ from typing import Final
 _YOUNG_OBJECTS: Final = 700
 """New objects after which the young ones are looked through."""
 _YOUNG_ROUNDS: Final = 10
-"""Such collections after which those that were left over are looked through, too."""
+"""Collections of these after which the objects that survived them are looked through, too."""
 _NEVER: Final = 1_000_000
 REST_SECONDS: Final = 60.0
 """Time without a turn, a key or the mouse until `collect`. It takes a tenth of a second or more in a long

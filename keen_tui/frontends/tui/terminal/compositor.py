@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 
-_PATIENCE: Final = 0.1
+PATIENCE: Final = 0.1
 """Seconds after which a layout is painted although a widget hasn't handled its new size."""
 
 RowRanges: TypeAlias = list[tuple[int, int]]
@@ -43,8 +43,8 @@ class FrugalCompositor(Compositor):
         self._end_of_waiting: asyncio.TimerHandle | None = None
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Lay out the screen. Some widgets draw all their rows anew for another size: it is painted when they
-        have handled the message about that. Textual paints it before, and once more when they have."""
+        """Lay out the screen. Textual would paint it at once, and again when slow widgets have drawn
+        themselves for their new sizes. Here it is painted only then."""
         result = super().reflow(parent, size)
         self._full_map_invalidated = False  # as it is, Textual would lay out everything once more to look
         late = [each for each in result.resized | result.shown if _waits_for_size(each)]
@@ -52,9 +52,7 @@ class FrugalCompositor(Compositor):
         if late:
             loop = asyncio.get_running_loop()
             loop.call_soon(self._ask, late)  # by then Textual has sent the messages
-            if self._end_of_waiting:
-                self._end_of_waiting.cancel()
-            self._end_of_waiting = loop.call_later(_PATIENCE, self._stop_waiting)
+            self._end_of_waiting = self._end_of_waiting or loop.call_later(PATIENCE, self._stop_waiting)
         return result
 
     def render_update(
@@ -65,24 +63,24 @@ class FrugalCompositor(Compositor):
         return super().render_update(full, screen_stack, simplify)
 
     def _ask(self, widgets: Iterable[StripWidget]) -> None:
-        """Have each widget say when it has handled the messages that it has."""
+        """Have each widget report when it has handled the messages in its queue."""
         for widget in widgets:
             widget.call_later(self._handled, widget)
 
     def _handled(self, widget: StripWidget) -> None:
         if widget in self._waiting:
             self._waiting.remove(widget)
-            self._paint_with(widget)
+            if not self._waiting:
+                self._stop_waiting()
 
     def _stop_waiting(self) -> None:
-        for widget in self._waiting:
-            self._paint_with(widget)
+        """Paint the screen where it has changed."""
         self._waiting.clear()
-
-    def _paint_with(self, widget: Widget) -> None:
-        """Have the screen painted where it changed, and where the widget is."""
+        if self._end_of_waiting:
+            self._end_of_waiting.cancel()
+            self._end_of_waiting = None
         if self.root is not None:
-            self.root.post_message(Update(widget))
+            self.root.post_message(Update(self.root))
 
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)
@@ -106,7 +104,7 @@ class FrugalCompositor(Compositor):
 
 
 def paint_frugally(screen: Screen[Any]) -> FrugalCompositor:
-    """Have a screen that was just made painted so."""
+    """Give a new screen this compositor."""
     screen._compositor = compositor = FrugalCompositor()
     return compositor
 

@@ -57,8 +57,8 @@ _STILL: Final = 1.0
 """Seconds without progress after which the terminal counts as unread, and isn't waited for."""
 _GIVING_BACK: Final = 10.0
 """Seconds that giving a slow terminal back may take."""
-_SIGNAL_MOMENTS: Final = 500
-"""Milliseconds that the program runs for, at most, before the signals that stop and continue it arrive."""
+_SIGNAL_LOOKS: Final = 500
+"""How often `stop_job` looks for the signal, at least a millisecond apart."""
 _PICTURE_ENDS: Final = "\x1b[?2026l"
 
 
@@ -182,6 +182,8 @@ class KeenDriver(LinuxDriver):
     _is_taken = False
     """Whether the terminal is this program's."""
     _is_loop_asked = False
+    _asked: Callable[[], object] | None = None
+    """What the newest signal asks the loop for."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
@@ -254,20 +256,21 @@ class KeenDriver(LinuxDriver):
         """Give the terminal back and stop, with all of the job, until the shell brings that to the foreground
         again. False: there is no shell that could, so nothing was stopped."""
         self._app.app_suspend_signal.publish(self._app)
-        self.suspend_application_mode()
         continued: list[int] = []
-        on_stop = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        on_stop = signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # it stops already
         on_continue = signal.signal(signal.SIGCONT, lambda number, _: continued.append(number))
         was_continued = False
         try:
-            while _stop_job(continued):
+            self.suspend_application_mode()
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            while stop_job(continued):
                 was_continued = True
                 if self._is_in_foreground():
                     break  # else it was the shell's bg: it can't draw there
         finally:
+            self._take_back()
             signal.signal(signal.SIGTSTP, on_stop)
             signal.signal(signal.SIGCONT, on_continue)
-            self._take_back()
         return was_continued
 
     def _take_back(self) -> None:
@@ -302,11 +305,15 @@ class KeenDriver(LinuxDriver):
 
     def _do_asked(self) -> None:
         self._is_loop_asked = False
-        if self._is_taken:
-            self._asked()
+        act, self._asked = self._asked, None
+        if act and self._is_taken:
+            act()
 
     def _take_again(self) -> None:
-        self.suspend_application_mode()
+        if (
+            self._writer_thread is not None
+        ):  # else it was stopped while it took the terminal for the first time
+            self.suspend_application_mode()
         self._take_back()
 
     def _soon(self, act: Callable[[], object]) -> None:
@@ -351,15 +358,15 @@ class KeenDriver(LinuxDriver):
             self.process_message(message)
 
 
-def _stop_job(continued: Sequence[int]) -> bool:
+def stop_job(continued: Sequence[int], sleep: Callable[[float], object] = time.sleep) -> bool:
     """Stop all of the job, and return whether a shell has continued it. A handler adds the signal for that to
     `continued`. On a busy machine both signals may come some time later, and this runs on until they do."""
     before = len(continued)
     os.kill(0, signal.SIGTSTP)
-    for _ in range(_SIGNAL_MOMENTS):  # a clock would count the time that the job stands still, too
+    for _ in range(_SIGNAL_LOOKS):  # a clock would count the time that the job stands still, too
         if len(continued) > before:
             return True
-        time.sleep(0.001)
+        sleep(0.001)
     return False
 
 

@@ -13,7 +13,7 @@ class LaidOutOnce(Widget):
     When a layout changes the size of a widget's contents, Textual lays out the whole screen once more, as
     scrollbars may have come or gone. This widget does without.
 
-    Name it behind the base that has the style: the rules of a style sheet follow the first base of a class.
+    List it behind the base whose style applies: style sheets look at the first base of a class only.
     """
 
     def _size_updated(

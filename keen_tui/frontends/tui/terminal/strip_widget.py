@@ -25,11 +25,13 @@ class StripWidget(Widget):
     Textual's own way keeps a copy of each row for its place on the screen, which is made anew as soon as the
     row moves or anything else in the widget changes. Here a row that looks as before is the very same strip
     as before, wherever it stands, and what Textual once made of that (its escape sequences) is still there.
+
+    Its colours come from style sheets only: after a change of colours by code call `notify_style_update`.
     """
 
     waits_for_size: ClassVar = False
-    """Whether it draws its rows anew when it handles the message about a new size. A layout isn't painted
-    before."""
+    """Whether it draws its rows anew when it handles the message about a new size. A new layout isn't painted
+    before that."""
 
     _is_stale = True
 
@@ -48,7 +50,8 @@ class StripWidget(Widget):
 
     @property
     def rich_style(self) -> Style:
-        """Textual works it out anew each time it is asked, from the styles of all widgets around this one."""
+        """The widget's style, kept until the rules of the style sheet are applied again. Textual works it out
+        at each call, from the styles of all widgets around this one."""
         return self._known_colours[0]
 
     @property

@@ -15,8 +15,8 @@ def is_reply(block: Block) -> bool:
 
 
 def meant_by(entries: Sequence[PlacedBlock], index: int) -> list[int]:
-    """The indices of the blocks that this one stands for. Usually it is only itself. The end of a finished
-    turn stands for the texts of its reply instead, without those that were cut off."""
+    """The indices of the blocks that this one stands for. Usually that is only the block itself. The end of a
+    finished turn stands for the texts of its reply instead, without those that were cut off."""
     end = entries[index].block
     if not (isinstance(end, EndBlock) and isinstance(end.end, TurnDone)):
         return [index]

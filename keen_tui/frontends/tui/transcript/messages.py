@@ -20,7 +20,7 @@ class Moved(Message, namespace="transcript"):
         self.can_fold = can_fold
 
     def can_replace(self, message: Message) -> bool:
-        """Several in a row are one."""
+        """Only the last of several in a row is handled."""
         return isinstance(message, Moved)
 
 

@@ -68,7 +68,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         margin: 1 0;
         background: $background;
         overflow-x: hidden;
-        overflow-y: scroll;
+        overflow-y: scroll; /* with auto, Textual would lay out the screen when the contents outgrow it */
         scrollbar-size: 0 0;
     }
     """
@@ -361,7 +361,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
 
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""
-        # Textual lays out the whole screen anew when this is set, for scrollbars that this widget hasn't.
+        # Set as usual, it would have Textual lay out the screen, for scrollbars that aren't here.
         self.set_reactive(Widget.virtual_size, Size(self.size.width, self.document.rows))
         if self.scroll_offset.y != row:
             self.scroll_y = row

@@ -38,7 +38,7 @@ class Code:
 class LateRow(NamedTuple):
     """A row of code by its number."""
 
-    code: LazyLines
+    rows: LazyLines
     number: int
 
 
@@ -74,4 +74,4 @@ class LateRows(Sequence[Line]):
 
 
 def _drawn(row: AnyRow) -> Line:
-    return row.code[row.number] if isinstance(row, LateRow) else row
+    return row.rows[row.number] if isinstance(row, LateRow) else row
