@@ -15,7 +15,6 @@ import pyte
 from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
-from textual.widget import Widget
 
 from keen_tui.domain.events import Event
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -97,8 +96,7 @@ class Painted:
     async def paint_anew(self) -> None:
         """Let every widget paint everything on an empty terminal."""
         self.terminal.wipe()
-        for widget in self.screen.walk_children(Widget):
-            widget.notify_style_update()
+        for widget in self.screen.walk_children():
             widget.refresh()
         self.screen.refresh()
         await self.painted()

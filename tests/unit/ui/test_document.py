@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keen_tui.frontends.tui.state.state import Block, NoticeBlock, ReasoningBlock, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
@@ -61,6 +63,37 @@ def test_a_past_that_came_piece_by_piece_is_as_high_as_one_that_came_at_once(
     assert estimated(in_pieces) == estimated(at_once)
 
 
+@given(st.lists(st.sampled_from(["fold", "slice", "look"]), max_size=12), st.integers(0, len(PAST)))
+def test_blocks_folded_in_slices_are_as_high_as_those_folded_at_once(deeds: list[str], index: int) -> None:
+    in_slices, at_once = document(), document()
+    in_slices.show(Trail(PAST), LIVE)
+    for deed in [*deeds, "fold"]:
+        if deed == "fold":
+            in_slices.next_folding()
+            at_once.next_folding()
+        elif deed == "slice":
+            in_slices.refold(3)
+        else:
+            in_slices.lines(index)
+    while in_slices.refold(7):
+        pass
+    at_once.show(Trail(PAST), LIVE)
+    if "look" not in deeds:
+        assert estimated(in_slices) == estimated(at_once)
+    for each in range(len(at_once)):
+        assert in_slices.height(each) == at_once.height(each)
+
+
+def test_to_fold_everything_looks_at_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = document()
+    shown.show(Trail(PAST), LIVE)
+    with monkeypatch.context() as patch:
+        patch.setattr("keen_tui.frontends.tui.transcript.document.extent", None)
+        shown.next_folding()
+    assert shown.refold(5)
+    assert not shown.refold(len(PAST) + len(LIVE))
+
+
 def test_what_was_prepared_of_another_past_is_not_taken_for_this_one() -> None:
     shown, other = document(), Trail(PAST)
     prepared(shown, PAST)
@@ -79,6 +112,7 @@ def test_what_is_unfolded_while_a_past_is_prepared_is_unfolded_in_it() -> None:
     past = prepared(shown, PAST, 10)
     assert shown.toggle(1)
     shown.adopt(past)
+    shown.refold(len(PAST))
     folded = document()
     folded.show(past, ())
     assert estimated(shown)[2] > estimated(folded)[2]
@@ -106,6 +140,7 @@ def test_what_is_prepared_is_measured_as_it_is_folded_when_it_is_shown() -> None
     past = prepared(turned, PAST)
     turned.toggle(index)
     assert turned.adopt(past)
+    turned.refold(len(PAST))
     plain.show(past, ())
     turned.show(past, ())
     assert estimated(turned) == estimated(plain)

@@ -25,8 +25,6 @@ class StripWidget(Widget):
     Textual's own way keeps a copy of each row for its place on the screen, which is made anew as soon as the
     row moves or anything else in the widget changes. Here a row that looks as before is the very same strip
     as before, wherever it stands, and what Textual once made of that (its escape sequences) is still there.
-
-    Its colours come from style sheets only: after a change of colours by code call `notify_style_update`.
     """
 
     waits_for_size: ClassVar = False
@@ -42,28 +40,23 @@ class StripWidget(Widget):
         """The drawn rows behind the line filters."""
         self._painted_size = Size(0, 0)
         self._may_differ = False
-        self._colours: tuple[Style, tuple[Color, Color]] | None = None
-
-    def notify_style_update(self) -> None:
-        self._colours = None
-        super().notify_style_update()
+        self._style: Style | None = None
+        self._backgrounds: tuple[Color, Color] | None = None
 
     @property
     def rich_style(self) -> Style:
-        """The widget's style, kept until the rules of the style sheet are applied again. Textual works it out
-        at each call, from the styles of all widgets around this one."""
-        return self._known_colours[0]
+        """The widget's style, kept until `refresh`. Textual works it out at each call, from the styles of all
+        widgets around this one."""
+        if self._style is None:
+            self._style = super().rich_style
+        return self._style
 
     @property
     def background_colors(self) -> tuple[Color, Color]:
         """As for `rich_style`."""
-        return self._known_colours[1]
-
-    @property
-    def _known_colours(self) -> tuple[Style, tuple[Color, Color]]:
-        if self._colours is None:
-            self._colours = super().rich_style, super().background_colors
-        return self._colours
+        if self._backgrounds is None:
+            self._backgrounds = super().background_colors
+        return self._backgrounds
 
     def strips(self) -> Iterable[Strip]:
         """The rows from the top, as many as the widget is high."""
@@ -73,6 +66,7 @@ class StripWidget(Widget):
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
         self._is_stale = True
+        self._style = self._backgrounds = None
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def refresh_changed(self) -> None:
@@ -83,9 +77,6 @@ class StripWidget(Widget):
 
     def on_idle(self) -> None:
         """Compare the rows, before Textual looks whether something must be painted again."""
-        self._refresh_differing()
-
-    def _refresh_differing(self) -> None:
         if not self._may_differ:
             return
         self._may_differ = False
@@ -110,7 +101,7 @@ class StripWidget(Widget):
             self._repaint(size)
             self._is_stale = self._may_differ = False
         else:
-            self._refresh_differing()
+            self.on_idle()
         rows = self._painted[crop.y : crop.bottom]
         if crop.column_span == (0, size.width):
             return rows
@@ -123,20 +114,10 @@ class StripWidget(Widget):
         """Whether the painted rows are those of a widget of this size."""
         return self._painted_size == size and len(self._painted) == size.height
 
-    def _drawn_or_words(self) -> list[Strip]:
-        """What the subclass says; where it fails there is a word in its place, and the rest goes on."""
-        try:
-            return list(self.strips())
-        except Exception:
-            _log.exception("%s can't be drawn", type(self).__name__)
-            width, height = self.size
-            words = Strip([Segment(_FAILED, self.rich_style)]).adjust_cell_length(width, self.rich_style)
-            return [words, *[Strip.blank(width, self.rich_style)] * (height - 1)][:height]
-
     def _repaint(self, size: Size) -> None:
         """Paint the rows as they are now. A row that looks as before at the same place is the strip from
         before; one that was drawn as the same strip isn't filtered again."""
-        before, self._drawn, self._painted_size = self._drawn, self._drawn_or_words(), size
+        before, self._drawn, self._painted_size = self._drawn, _drawn(self), size
         filters, ground = self.get_line_filters(), self.background_colors[1]
         painted: list[Strip] = []
         for drawn, drawn_before, kept in zip_longest(self._drawn, before, self._painted):
@@ -147,6 +128,17 @@ class StripWidget(Widget):
             elif drawn is not None:
                 painted.append(kept)
         self._painted = painted
+
+
+def _drawn(widget: StripWidget) -> list[Strip]:
+    """What the widget says; where it fails there is a word in its place, and the rest goes on."""
+    try:
+        return list(widget.strips())
+    except Exception:
+        _log.exception("%s can't be drawn", type(widget).__name__)
+        (width, height), style = widget.size, widget.rich_style
+        words = Strip([Segment(_FAILED, style)]).adjust_cell_length(width, style)
+        return [words, *[Strip.blank(width, style)] * (height - 1)][:height]
 
 
 def _runs(changed: Iterable[bool]) -> Iterator[tuple[int, int]]:

@@ -65,6 +65,10 @@ class Document:
         self._coming = _Coming()
         self._look_number = 1
         self._folds = Folds()
+        self._folding = 0
+        """Counts how often all blocks were folded or unfolded."""
+        self._to_refold = 0
+        """How many of the first blocks may still have the height of an earlier folding."""
         self._drawn = DrawnBlocks()
 
     def __len__(self) -> int:
@@ -80,6 +84,7 @@ class Document:
 
     def height(self, index: int) -> int:
         """The height of a block in rows. Draws the block if its height is only an estimate."""
+        self._refold(index)
         if self.entries[index].measured != self._look_number:
             self.lines(index)
         return self._heights[index]
@@ -177,7 +182,7 @@ class Document:
 
     def lines(self, index: int) -> Sequence[Line]:
         """The rows of a block without the empty ones above it."""
-        entry = self.entries[index]
+        entry = self._refold(index)
         if entry.lines is None:
             self._draw(index, entry)
         else:
@@ -187,7 +192,7 @@ class Document:
 
     def drawn(self, index: int) -> Sequence[Line]:
         """The rows of a block. Rows that aren't on the screen aren't kept."""
-        entry = self.entries[index]
+        entry = self._refold(index)
         if entry.lines is not None:
             return entry.lines
         return draw_block(entry.block, self._scene(index), None)
@@ -227,11 +232,20 @@ class Document:
         return True
 
     def next_folding(self) -> Folding:
-        """Switch all blocks to the next state: all unfolded, all folded, or the usual view."""
+        """Switch all blocks to the next state: all unfolded, all folded, or the usual view. The heights of
+        those that nobody looks at stay as they are until `refold`."""
         folding = self._folds.next()
         self._coming = _Coming()
         self._fold_anew()
         return folding
+
+    def refold(self, blocks: int) -> bool:
+        """Estimate so many more heights again, from the end upwards. Returns whether there are more."""
+        first = max(self._to_refold - blocks, 0)
+        for index in range(self._to_refold - 1, first - 1, -1):
+            self._refold(index)
+        self._to_refold = first
+        return first > 0
 
     def redraw(self, look: RenderStyle) -> None:
         """Forget all drawings, because the look changed."""
@@ -281,13 +295,15 @@ class Document:
             self._update_gap(index + 1)
 
     def _entry(self, before: Block | None, block: Block) -> PlacedBlock:
-        return PlacedBlock(block, self._gap(before, block), extent(block, self._folds.view(block)))
+        view = self._folds.view(block)
+        return PlacedBlock(block, self._gap(before, block), extent(block, view), folding=self._folding)
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
             self._drawn.remove(entry)
         del self.entries[length:]
         self._heights.truncate(length)
+        self._to_refold = min(self._to_refold, length)
 
     def _last_changed(self, before_last: int, first_changed: int) -> int:
         """Redraw the block that was last before and the one that is last now: the last block is drawn
@@ -319,23 +335,28 @@ class Document:
         return gap_before(before, block, before_unfolded=shows_more)
 
     def _fold_anew(self) -> None:
-        """Forget the drawings of all blocks that can fold, because fold states changed. The others keep
-        theirs."""
-        heights: list[int] = []
-        before = None
-        for index, entry in enumerate(self.entries):
-            gap, height = self._gap(before, entry.block), self._heights[index]
-            if fold_key(entry.block):
-                self._drawn.forget_lines(entry)
-                entry.measured = 0
-                entry.extent = extent(entry.block, self._folds.view(entry.block))
-                height = gap + self._estimate(entry)
-            elif height:
-                height += gap - entry.gap
-            entry.gap = gap
-            heights.append(height)
-            before = entry.block
-        self._heights = HeightIndex(heights)
+        """The fold states of all blocks have changed."""
+        self._folding += 1
+        self._to_refold = len(self.entries)
+
+    def _refold(self, index: int) -> PlacedBlock:
+        """A block as the newest folding wants it. If it can fold, it forgets its drawing."""
+        entry = self.entries[index]
+        if entry.folding == self._folding:
+            return entry
+        entry.folding = self._folding
+        gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
+        height = self._heights[index]
+        if fold_key(entry.block):
+            self._drawn.forget_lines(entry)
+            entry.measured = 0
+            entry.extent = extent(entry.block, self._folds.view(entry.block))
+            height = gap + self._estimate(entry)
+        elif height:
+            height += gap - entry.gap
+        entry.gap = gap
+        self._heights.update(index, height)
+        return entry
 
     def _estimate(self, entry: PlacedBlock) -> int:
         rows, characters = entry.extent

@@ -31,6 +31,8 @@ class PlacedBlock(Struct, eq=False):
     gap: int
     extent: tuple[int, int]
     measured: int = 0
+    folding: int = 0
+    """The number of the folding that gap, extent and rows are of."""
     lines: Sequence[Line] | None = None
     serial: int = field(default_factory=lambda: next(_serials))
     _stream: MarkdownStream | None = None

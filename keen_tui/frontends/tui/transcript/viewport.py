@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+import asyncio
+from typing import Final, Literal, Protocol
 
 from textual.geometry import Offset, Region, Size
 
 from keen_tui.frontends.tui.state.state import EndBlock
+from keen_tui.frontends.tui.transcript.copying import RunBeside
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
+_SLICE: Final = 400
+"""Blocks whose heights take a few milliseconds."""
 Step = Literal[-1, 1]
 """Towards the beginning, or towards the end."""
 
@@ -224,3 +228,36 @@ class Viewport:
         finally:
             self._placing = False
         self._anchor = self._document.find(row)
+
+
+class Refolding:
+    """Works out the heights of blocks after all of them were folded or unfolded: those in view at once, the
+    others in slices.
+
+    Args:
+        run: runs the slices.
+    """
+
+    def __init__(self, document: Document, viewport: Viewport, *, run: RunBeside) -> None:
+        self._document = document
+        self._viewport = viewport
+        self._run = run
+        self._is_running = False
+
+    def settle(self) -> None:
+        """Settle the view, and work out the heights that are left."""
+        is_more = self._document.refold(_SLICE)
+        self._viewport.settle()
+        if is_more and not self._is_running:
+            self._is_running = True
+            self._run(self._go_on())
+
+    async def _go_on(self) -> None:
+        try:
+            is_more = True
+            while is_more:
+                await asyncio.sleep(0)
+                is_more = self._document.refold(_SLICE)
+                self._viewport.settle()
+        finally:
+            self._is_running = False

@@ -42,7 +42,7 @@ from keen_tui.frontends.tui.transcript.mouse_selection import MouseSelection
 from keen_tui.frontends.tui.transcript.painting import Painter
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.frontends.tui.transcript.selection import TextSelection
-from keen_tui.frontends.tui.transcript.viewport import Viewport
+from keen_tui.frontends.tui.transcript.viewport import Refolding, Viewport
 
 WHEEL_ROWS: Final = 3
 
@@ -112,6 +112,8 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             refresh=self.refresh,
             counted=lambda tally: self.post_message(HitsCounted(tally)),
         )
+        run = partial(self.run_worker, name="refold", group="refold")
+        self._refolding = Refolding(self.document, self.viewport, run=run)
         self._painter = Painter(self.document)
         self._past_length = 0
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
@@ -155,7 +157,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         if first_selected is not None and first_selected >= len(self.document):
             self.selection.forget()
         self.finding.follow(first_changed)
-        self.viewport.settle()
+        self._refolding.settle()
         self.finding.search()
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -180,7 +182,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
     def next_folding(self) -> Folding:
         """Switch all blocks to the next fold state, and return that state."""
         folding = self.document.next_folding()
-        self.viewport.settle()
+        self._refolding.settle()
         return folding
 
     def reveal(self, turn: int, call_id: str | None = None) -> bool:
