@@ -310,9 +310,7 @@ class KeenDriver(LinuxDriver):
             act()
 
     def _take_again(self) -> None:
-        if (
-            self._writer_thread is not None
-        ):  # else it was stopped while it took the terminal for the first time
+        if self._writer_thread is not None:  # None: stopped while it took the terminal for the first time
             self.suspend_application_mode()
         self._take_back()
 
