@@ -49,6 +49,18 @@ async def test_scrolling_the_key_out_of_view_is_told() -> None:
         assert app.moves[-1].following
 
 
+async def test_several_moves_at_once_are_told_once() -> None:
+    app = TranscriptApp(long_session(40), incomplete_turn(99))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        app.moves.clear()
+        app.transcript.action_page_up()
+        app.transcript.action_page_up()
+        await pilot.pause()
+        assert len(app.moves) == 1
+        assert app.moves[-1].below == app.transcript.viewport.below
+
+
 async def test_new_text_is_followed_until_the_user_scrolls_up() -> None:
     past = long_session(40)
     app = TranscriptApp(past)

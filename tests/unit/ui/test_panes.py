@@ -222,6 +222,16 @@ def test_cost_and_cached_share_are_told_and_given_up_in_their_order() -> None:
     assert "cost" not in status(UiState(), 120), "before anything was reported there is nothing to know"
 
 
+def test_the_status_bar_is_drawn_again_only_for_what_stands_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(StatusBar, "changed", lambda _: drawn.append(1))
+    bar = StatusBar(STYLES, UNICODE)
+    first = UiState(phase="tool", phase_since=1.0)
+    for state in (first, replace(first, phase_since=2.0, last_word_at=2.0), replace(first, mode="plan")):
+        bar.show(state, chip_in_view=True, pane_keys=(), overlay_open=False)
+    assert len(drawn) == 2
+
+
 def test_the_header_names_the_model_that_answers_now() -> None:
     header = HeaderBar(STYLES, UNICODE, folder=Path("/x"))
     assert header.rows(80, 1)[0].plain.strip().startswith("keen")
