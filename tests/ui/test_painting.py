@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -107,7 +107,7 @@ async def test_the_transcript_is_not_drawn_for_a_width_that_it_does_not_know_yet
     widths: list[tuple[int, int]] = []
     strips = Transcript.strips
 
-    def watched(transcript: Transcript) -> Iterator[Strip]:
+    def watched(transcript: Transcript) -> list[Strip]:
         widths.append((transcript.document.look.width, transcript.scrollable_content_region.width))
         return strips(transcript)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Never
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from keen_tui.frontends.tui.state.state import Block, NoticeBlock, ReasoningBlock, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.document import Document
-from keen_tui.frontends.tui.transcript.placed_block import BLOCKS_KEPT
+from keen_tui.frontends.tui.transcript.placed_block import BLOCKS_KEPT, PlacedBlock
 from tests.support.screen import done_block, long_session, look, text_block
 
 LIVE: tuple[Block, ...] = (UserBlock(turn=99, text="now"), text_block("so", turn=99, open=True))
@@ -26,6 +27,19 @@ PAST: tuple[Block, ...] = (
 
 def document() -> Document:
     return Document(look(width=40), clock=lambda: 0.0)
+
+
+class Unread(Sequence[PlacedBlock]):
+    """Blocks that nobody may look at."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: object) -> Never:
+        raise AssertionError("somebody looked at a block")
 
 
 def estimated(of: Document) -> list[int]:
@@ -60,22 +74,35 @@ def test_a_past_that_came_piece_by_piece_is_as_high_as_one_that_came_at_once(
     assert estimated(in_pieces) == estimated(at_once)
     at_once.redraw(look(width=60))
     in_pieces.redraw(look(width=60))
+    for each in (at_once, in_pieces):
+        each.update_heights(len(each))
     assert estimated(in_pieces) == estimated(at_once)
 
 
-@given(st.lists(st.sampled_from(["fold", "slice", "look"]), max_size=12), st.integers(0, len(PAST)))
-def test_blocks_folded_in_slices_are_as_high_as_those_folded_at_once(deeds: list[str], index: int) -> None:
+@given(
+    st.lists(st.sampled_from(["fold", "widen", "slice", "look"]), max_size=12),
+    st.sampled_from(["fold", "widen"]),
+    st.integers(0, len(PAST)),
+)
+def test_blocks_changed_in_slices_are_as_high_as_those_changed_at_once(
+    deeds: list[str], last: str, index: int
+) -> None:
     in_slices, at_once = document(), document()
     in_slices.show(Trail(PAST), LIVE)
-    for deed in [*deeds, "fold"]:
-        if deed == "fold":
-            in_slices.next_folding()
-            at_once.next_folding()
-        elif deed == "slice":
-            in_slices.refold(3)
-        else:
-            in_slices.lines(index)
-    while in_slices.refold(7):
+    for deed in [*deeds, last]:
+        match deed:
+            case "fold":
+                in_slices.next_folding()
+                at_once.next_folding()
+            case "widen":
+                wider = look(width=in_slices.look.width + 5)
+                in_slices.redraw(wider)
+                at_once.redraw(wider)
+            case "slice":
+                in_slices.update_heights(3)
+            case "look":
+                in_slices.lines(index)
+    while in_slices.update_heights(7):
         pass
     at_once.show(Trail(PAST), LIVE)
     if "look" not in deeds:
@@ -84,14 +111,15 @@ def test_blocks_folded_in_slices_are_as_high_as_those_folded_at_once(deeds: list
         assert in_slices.height(each) == at_once.height(each)
 
 
-def test_to_fold_everything_looks_at_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changing_all_blocks_looks_at_none(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = document()
     shown.show(Trail(PAST), LIVE)
     with monkeypatch.context() as patch:
-        patch.setattr("keen_tui.frontends.tui.transcript.document.extent", None)
+        patch.setattr(shown, "entries", Unread(len(shown)))
         shown.next_folding()
-    assert shown.refold(5)
-    assert not shown.refold(len(PAST) + len(LIVE))
+        shown.redraw(look(width=60))
+    assert shown.update_heights(5)
+    assert not shown.update_heights(len(PAST) + len(LIVE))
 
 
 def test_what_was_prepared_of_another_past_is_not_taken_for_this_one() -> None:
@@ -112,7 +140,7 @@ def test_what_is_unfolded_while_a_past_is_prepared_is_unfolded_in_it() -> None:
     past = prepared(shown, PAST, 10)
     assert shown.toggle(1)
     shown.adopt(past)
-    shown.refold(len(PAST))
+    shown.update_heights(len(PAST))
     folded = document()
     folded.show(past, ())
     assert estimated(shown)[2] > estimated(folded)[2]
@@ -126,6 +154,7 @@ def test_heights_that_were_known_are_estimates_again_in_another_width() -> None:
     wrapped = len(PAST) - 2
     measured = shown.height(wrapped)
     shown.redraw(look(width=60))
+    shown.update_heights(len(PAST))
     anew.show(Trail(PAST), ())
     assert estimated(shown) == estimated(anew)
     assert shown.height(wrapped) == anew.height(wrapped) < measured
@@ -140,10 +169,22 @@ def test_what_is_prepared_is_measured_as_it_is_folded_when_it_is_shown() -> None
     past = prepared(turned, PAST)
     turned.toggle(index)
     assert turned.adopt(past)
-    turned.refold(len(PAST))
+    turned.update_heights(len(PAST))
     plain.show(past, ())
     turned.show(past, ())
     assert estimated(turned) == estimated(plain)
+
+
+def test_what_is_prepared_has_the_width_that_it_is_shown_in() -> None:
+    shown, anew = document(), Document(look(width=60), clock=lambda: 0.0)
+    past = prepared(shown, PAST[:20])
+    shown.redraw(look(width=60))
+    past = past.plus(PAST[20:])
+    shown.prepare(past)
+    assert shown.adopt(past)
+    shown.update_heights(len(PAST))
+    anew.show(Trail(PAST), ())
+    assert estimated(shown) == estimated(anew)
 
 
 def test_text_that_was_read_ahead_is_shown_like_any_other() -> None:

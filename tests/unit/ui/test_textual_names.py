@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import Compositor, CompositorUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
@@ -33,10 +33,11 @@ METHODS: Mapping[tuple[type, str], tuple[str, ...]] = {
     (App, "_fatal_error"): (),
     (App, "_get_screen"): ("screen",),
     (App, "_refresh_truecolor_filter"): ("theme",),
-    (Compositor, "_get_renders"): ("crop",),
     (Compositor, "_regions_to_spans"): ("regions",),
     (Compositor, "reflow"): ("parent", "size"),
+    (Compositor, "render_full_update"): ("simplify",),
     (Compositor, "render_partial_update"): (),
+    (Compositor, "render_strips"): ("size",),
     (Compositor, "render_update"): ("full", "screen_stack", "simplify"),
     (LinuxDriver, "_sigcont_application"): ("_",),
     (LinuxDriver, "_sigtstp_application"): ("_",),
@@ -93,7 +94,11 @@ def test_regions_are_cut_into_spans_of_rows() -> None:
 def test_a_screen_paints_with_the_compositor_that_it_holds() -> None:
     screen: Screen[None] = Screen()
     assert isinstance(screen._compositor, Compositor)
-    assert inspect.signature(ChopsUpdate.__init__).parameters
+
+
+def test_an_app_writes_what_an_update_says() -> None:
+    assert [*inspect.signature(CompositorUpdate.render_segments).parameters] == ["self", "console"]
+    assert "renderable.render_segments(console)" in inspect.getsource(App._display)
 
 
 def test_the_queue_of_output_has_room_for_giving_the_terminal_back() -> None:

@@ -12,6 +12,8 @@ _YOUNG_OBJECTS: Final = 700
 """New objects after which the young ones are looked through."""
 _YOUNG_ROUNDS: Final = 10
 """Collections of these after which the objects that survived them are looked through, too."""
+_MOST_YOUNG_OBJECTS: Final = 3_500
+"""New objects after which they are looked through even in the middle of a frame."""
 _NEVER: Final = 1_000_000
 REST_SECONDS: Final = 60.0
 """Time without a turn, a key or the mouse until `collect`. It takes a tenth of a second or more in a long
@@ -21,8 +23,15 @@ session."""
 def tame() -> None:
     """From now on collect only young objects, and never look at those that are loaded now."""
     gc.freeze()
-    gc.set_threshold(_YOUNG_OBJECTS, _YOUNG_ROUNDS, _NEVER)
+    gc.set_threshold(_MOST_YOUNG_OBJECTS, _YOUNG_ROUNDS, _NEVER)
     gc.enable()
+
+
+def collect_young() -> None:
+    """Collect young objects if there are enough of them. Called between frames."""
+    young, rounds, _ = gc.get_count()
+    if gc.isenabled() and young >= _YOUNG_OBJECTS:
+        gc.collect(0 if rounds < _YOUNG_ROUNDS else 1)
 
 
 def collect() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, TypeAlias, TypeGuard, cast
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
-from rich.console import RenderableType
-from textual._compositor import ChopsUpdate, Compositor, ReflowResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
+from textual._compositor import Compositor, CompositorUpdate, ReflowResult
 from textual.geometry import Region, Size
 from textual.messages import Update
 from textual.screen import Screen
@@ -20,7 +23,7 @@ from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 PATIENCE: Final = 0.1
 """Seconds after which a layout is painted although a widget hasn't handled its new size."""
 
-RowRanges: TypeAlias = list[tuple[int, int]]
+Span: TypeAlias = tuple[int, int]
 """Columns of a row, from the first up to the second."""
 
 
@@ -37,7 +40,6 @@ class FrugalCompositor(Compositor):
 
     def __init__(self) -> None:
         super().__init__()
-        self._changed: tuple[Region, ...] = ()
         self._waiting: set[StripWidget] = set()
         """Widgets that haven't handled the message about their new size yet."""
         self._end_of_waiting: asyncio.TimerHandle | None = None
@@ -82,25 +84,34 @@ class FrugalCompositor(Compositor):
         if self.root is not None:
             self.root.post_message(Update(self.root))
 
-    def render_partial_update(self) -> ChopsUpdate | None:
-        self._changed = tuple(self._dirty_regions)
-        try:
-            return super().render_partial_update()
-        finally:
-            self._changed = ()
+    def render_full_update(self, simplify: bool = False) -> Any:
+        """The whole screen. `simplify` makes no difference."""
+        self._dirty_regions.clear()
+        return self._picture([self.size.region])
 
-    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        wanted: defaultdict[int, RowRanges] = defaultdict(list)
-        for y, left, right in self._regions_to_spans(self._changed or (crop or self.size.region,)):
-            wanted[y].append((left, right))
+    def render_partial_update(self) -> Any:
+        """What has changed, or None."""
+        changed = [*self._dirty_regions]
+        self._dirty_regions.clear()
+        return self._picture(changed) if changed else None
+
+    def render_strips(self, size: Size | None = None) -> list[Strip]:
+        """The rows of the screen."""
+        return self._picture([(size or self.size).region]).rows()
+
+    def _picture(self, regions: Iterable[Region]) -> _Picture:
+        """What these regions of the screen show."""
+        wanted = WantedCells(self._regions_to_spans(regions), self.cuts)
+        pieces: list[_Piece] = []
         for widget, (region, clip) in self.visible_widgets.items():
-            for seen in _taken(wanted, region.intersection(clip)):
+            for seen in wanted.runs(region.intersection(clip)):
                 strips = widget.render_lines(seen.translate((-region.x, -region.y)))
-                yield (
-                    region,
-                    seen,
-                    cast("list[Strip]", [_AcyclicStrip(strip) for strip in _filling(strips, seen)]),
-                )
+                for y, strip in zip(seen.line_range, _filling(strips, seen), strict=True):
+                    for left, right in wanted.take(y, seen.column_span):
+                        pieces.append(_Piece(y, left, strip.crop(left - seen.x, right - seen.x)))
+            if not wanted:
+                break
+        return _Picture(pieces)
 
 
 def paint_frugally(screen: Screen[Any]) -> FrugalCompositor:
@@ -113,21 +124,34 @@ def _waits_for_size(widget: Widget) -> TypeGuard[StripWidget]:
     return isinstance(widget, StripWidget) and widget.waits_for_size
 
 
-class _AcyclicStrip:
-    """A strip, as far as painting asks for it.
+class _Piece(NamedTuple):
+    """Part of a row of the screen, from column `x` on."""
 
-    Textual's own `divide` keeps a strip that stays whole among its own pieces: a cycle, so that every row
-    ever painted waits for the garbage collector.
-    """
+    y: int
+    x: int
+    strip: Strip
 
-    __slots__ = ("_strip",)
 
-    def __init__(self, strip: Strip) -> None:
-        self._strip = strip
+class _Picture(CompositorUpdate):
+    """Pieces of the screen, in any order."""
 
-    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
-        cuts = [cut for cut in cuts if cut <= self._strip.cell_length]
-        return [self._strip] if cuts == [self._strip.cell_length] else self._strip.divide(cuts)
+    def __init__(self, pieces: Sequence[_Piece]) -> None:
+        self._pieces = pieces
+
+    def render_segments(self, console: Console) -> str:
+        return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for y, x, strip in self._pieces)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The whole screen, for a picture in a file."""
+        for number, row in enumerate(self.rows()):
+            if number:
+                yield Segment.line()
+            yield from row
+
+    def rows(self) -> list[Strip]:
+        """The pieces of each row together, from the top."""
+        rows = groupby(sorted(self._pieces, key=itemgetter(0, 1)), key=itemgetter(0))
+        return [Strip.join(piece.strip for piece in row) for _, row in rows]
 
 
 def _filling(strips: Sequence[Strip], region: Region) -> Iterator[Strip]:
@@ -137,26 +161,61 @@ def _filling(strips: Sequence[Strip], region: Region) -> Iterator[Strip]:
         yield strip.extend_cell_length(region.width)
 
 
-def _taken(wanted: dict[int, RowRanges], region: Region) -> Iterator[Region]:
-    """The rows of the region in which something is wanted, run by run. It is not wanted any more then."""
-    left, right = region.column_span
-    first = None
-    for y in region.line_range:
-        spans = wanted.get(y)
-        if spans and any(start < right and left < end for start, end in spans):
-            wanted[y] = [*_without(spans, left, right)]
-            first = y if first is None else first
-        elif first is not None:
-            yield Region(region.x, first, region.width, y - first)
-            first = None
-    if first is not None:
-        yield Region(region.x, first, region.width, region.bottom - first)
+class WantedCells:
+    """The cells of the screen that are still to be painted. Widgets take theirs, from the front to the back.
+
+    Args:
+        spans: a row, its first column, and the column after its last; in order.
+        cuts: for each row of the screen the columns where widgets begin or end. Each span is widened up to
+            them, so that only the edge of a widget cuts a wide character.
+    """
+
+    def __init__(self, spans: Iterable[tuple[int, int, int]], cuts: Sequence[Sequence[int]]) -> None:
+        self._rows: dict[int, list[Span]] = {}
+        for y, left, right in spans:
+            if 0 <= y < len(cuts):
+                self._add(y, *_widened(left, right, cuts[y]))
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def runs(self, region: Region) -> list[Region]:
+        """The rows of a region in which cells may be wanted, with consecutive rows in one region."""
+        left, right = region.column_span
+        top, bottom = region.line_span
+        runs: list[Region] = []
+        for y, spans in self._rows.items():
+            if top <= y < bottom and spans[0][0] < right and left < spans[-1][1]:
+                before = runs[-1] if runs else None
+                if before and before.bottom == y:
+                    runs[-1] = before._replace(height=before.height + 1)
+                else:
+                    runs.append(Region(left, y, right - left, 1))
+        return runs
+
+    def take(self, y: int, columns: Span) -> list[Span]:
+        """The wanted cells of a row between two columns. They aren't wanted any more then."""
+        left, right = columns
+        taken: list[Span] = []
+        kept: list[Span] = []
+        for start, end in self._rows[y]:
+            kept += [(start, min(end, left)), (max(start, right), end)]
+            taken.append((max(start, left), min(end, right)))
+        self._rows[y] = [span for span in kept if span[0] < span[1]]
+        if not self._rows[y]:
+            del self._rows[y]
+        return [span for span in taken if span[0] < span[1]]
+
+    def _add(self, y: int, left: int, right: int) -> None:
+        spans = self._rows.setdefault(y, [])
+        if spans and left <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], right)
+        else:
+            spans.append((left, right))
 
 
-def _without(spans: RowRanges, left: int, right: int) -> Iterator[tuple[int, int]]:
-    """The spans without the columns from `left` up to `right`."""
-    for start, end in spans:
-        if start < left:
-            yield start, min(end, left)
-        if right < end:
-            yield max(start, right), end
+def _widened(left: int, right: int, cuts: Sequence[int]) -> Span:
+    """The columns between the nearest cuts outside of these."""
+    first = bisect_right(cuts, left) - 1
+    last = bisect_left(cuts, right)
+    return cuts[max(first, 0)], cuts[min(last, len(cuts) - 1)]

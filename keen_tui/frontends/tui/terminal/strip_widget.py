@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import ClassVar, Self
 
 from rich.segment import Segment
@@ -115,19 +115,20 @@ class StripWidget(Widget):
         return self._painted_size == size and len(self._painted) == size.height
 
     def _repaint(self, size: Size) -> None:
-        """Paint the rows as they are now. A row that looks as before at the same place is the strip from
-        before; one that was drawn as the same strip isn't filtered again."""
-        before, self._drawn, self._painted_size = self._drawn, _drawn(self), size
-        filters, ground = self.get_line_filters(), self.background_colors[1]
+        """Paint the rows as they are now. A strip that was drawn before, at whatever place, isn't filtered
+        again. A row that looks as before at the same place is the strip from before."""
+        before, filtered = self._painted, dict(zip(map(id, self._drawn), self._painted, strict=False))
+        drawn, filters, ground = _drawn(self), self.get_line_filters(), self.background_colors[1]
         painted: list[Strip] = []
-        for drawn, drawn_before, kept in zip_longest(self._drawn, before, self._painted):
-            if drawn is not None and drawn is not drawn_before:
+        for y, strip in enumerate(drawn):
+            row = filtered.get(id(strip))
+            if row is None:
+                row = strip
                 for each in filters:
-                    drawn = drawn.apply_filter(each, ground)
-                painted.append(kept if drawn == kept else drawn)
-            elif drawn is not None:
-                painted.append(kept)
-        self._painted = painted
+                    row = row.apply_filter(each, ground)
+            old = before[y] if y < len(before) else None
+            painted.append(old if old is not None and old == row else row)
+        self._drawn, self._painted, self._painted_size = drawn, painted, size
 
 
 def _drawn(widget: StripWidget) -> list[Strip]:

@@ -22,7 +22,12 @@ from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
 from keen_tui.frontends.tui.transcript.folding import Folding, Folds, FoldState, fold_key
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
-from keen_tui.frontends.tui.transcript.placed_block import DrawnBlocks, PlacedBlock
+from keen_tui.frontends.tui.transcript.placed_block import (
+    FIRST_VERSION,
+    DrawnBlocks,
+    PlacedBlock,
+    Version,
+)
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
 _NARROWEST: Final = 10
@@ -33,7 +38,7 @@ class _Coming(Struct, eq=False):
     """Blocks that are prepared but not shown yet, measured with these `folds`."""
 
     folds: object = None
-    look_number: int = 0
+    version: Version = FIRST_VERSION
     past: Trail[Block] = field(default_factory=Trail)
     entries: list[PlacedBlock] = field(default_factory=list)
     heights: HeightIndex = field(default_factory=HeightIndex)
@@ -63,12 +68,10 @@ class Document:
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
         self._coming = _Coming()
-        self._look_number = 1
         self._folds = Folds()
-        self._folding = 0
-        """Counts how often all blocks were folded or unfolded."""
-        self._to_refold = 0
-        """How many of the first blocks may still have the height of an earlier folding."""
+        self._version = FIRST_VERSION
+        self._outdated = 0
+        """How many of the first blocks may still have the height of an earlier version."""
         self._drawn = DrawnBlocks()
 
     def __len__(self) -> int:
@@ -84,8 +87,7 @@ class Document:
 
     def height(self, index: int) -> int:
         """The height of a block in rows. Draws the block if its height is only an estimate."""
-        self._refold(index)
-        if self.entries[index].measured != self._look_number:
+        if self._updated(index).measured != self._version.look:
             self.lines(index)
         return self._heights[index]
 
@@ -97,12 +99,12 @@ class Document:
         last = max(len(self.entries) - 1, 0)
         return Place(last, max(self._heights[last] - 1, 0) if self.entries else 0)
 
-    def places(self, row: int, count: int) -> Iterator[Place]:
-        """The places of `count` rows from `row` on, or of as many as there are."""
+    def blocks_in(self, row: int, count: int) -> Iterator[tuple[int, range]]:
+        """The blocks in `count` rows from `row` on, each with the offsets of its rows there."""
         index, offset = self._heights.find(row)
         while count > 0 and index < len(self.entries):
             end = min(self._heights[index], offset + count)
-            yield from (Place(index, each) for each in range(offset, end))
+            yield index, range(offset, end)
             count -= end - offset
             index, offset = index + 1, 0
 
@@ -152,7 +154,7 @@ class Document:
         for one piece after another; each call costs as much as its piece adds."""
         coming = self._coming
         if not coming.entries or past.same_as(coming.past) < len(coming.entries):
-            coming = self._coming = _Coming(self._folds.as_it_is(), self._look_number)
+            coming = self._coming = _Coming(self._folds.as_it_is(), self._version)
         coming.past = past
         before = coming.entries[-1].block if coming.entries else None
         for block in past.since(len(coming.entries)):
@@ -169,9 +171,9 @@ class Document:
         self._truncate(0)
         self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
         if coming.folds != self._folds.as_it_is():
-            self._fold_anew()
-        if coming.look_number != self._look_number:
-            self._estimate_all()
+            self._version = self._version.next_folding()
+        if coming.version != self._version:
+            self._outdated = len(self.entries)
         return True
 
     def clear(self) -> None:
@@ -182,7 +184,7 @@ class Document:
 
     def lines(self, index: int) -> Sequence[Line]:
         """The rows of a block without the empty ones above it."""
-        entry = self._refold(index)
+        entry = self._updated(index)
         if entry.lines is None:
             self._draw(index, entry)
         else:
@@ -192,7 +194,7 @@ class Document:
 
     def drawn(self, index: int) -> Sequence[Line]:
         """The rows of a block. Rows that aren't on the screen aren't kept."""
-        entry = self._refold(index)
+        entry = self._updated(index)
         if entry.lines is not None:
             return entry.lines
         return draw_block(entry.block, self._scene(index), None)
@@ -233,26 +235,25 @@ class Document:
 
     def next_folding(self) -> Folding:
         """Switch all blocks to the next state: all unfolded, all folded, or the usual view. The heights of
-        those that nobody looks at stay as they are until `refold`."""
+        those that nobody looks at stay as they are until `update_heights`."""
         folding = self._folds.next()
         self._coming = _Coming()
-        self._fold_anew()
+        self._change_all(self._version.next_folding())
         return folding
 
-    def refold(self, blocks: int) -> bool:
-        """Estimate so many more heights again, from the end upwards. Returns whether there are more."""
-        first = max(self._to_refold - blocks, 0)
-        for index in range(self._to_refold - 1, first - 1, -1):
-            self._refold(index)
-        self._to_refold = first
-        return first > 0
-
     def redraw(self, look: RenderStyle) -> None:
-        """Forget all drawings, because the look changed."""
+        """Forget all drawings, because the look changed. For the heights see `next_folding`."""
         self.look = look
-        self._look_number += 1
         self._drawn.forget_all_lines()
-        self._estimate_all()
+        self._change_all(self._version.next_look())
+
+    def update_heights(self, blocks: int) -> bool:
+        """Estimate so many more heights again, from the end upwards. Returns whether there are more."""
+        first = max(self._outdated - blocks, 0)
+        for index in range(self._outdated - 1, first - 1, -1):
+            self._updated(index)
+        self._outdated = first
+        return first > 0
 
     def recolour(self) -> None:
         """Redraw visible blocks, because new colours are ready."""
@@ -296,14 +297,14 @@ class Document:
 
     def _entry(self, before: Block | None, block: Block) -> PlacedBlock:
         view = self._folds.view(block)
-        return PlacedBlock(block, self._gap(before, block), extent(block, view), folding=self._folding)
+        return PlacedBlock(block, self._gap(before, block), extent(block, view), self._version)
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
             self._drawn.remove(entry)
         del self.entries[length:]
         self._heights.truncate(length)
-        self._to_refold = min(self._to_refold, length)
+        self._outdated = min(self._outdated, length)
 
     def _last_changed(self, before_last: int, first_changed: int) -> int:
         """Redraw the block that was last before and the one that is last now: the last block is drawn
@@ -334,23 +335,25 @@ class Document:
         shows_more = before is not None and self._folds.view(before) != "folded"
         return gap_before(before, block, before_unfolded=shows_more)
 
-    def _fold_anew(self) -> None:
-        """The fold states of all blocks have changed."""
-        self._folding += 1
-        self._to_refold = len(self.entries)
+    def _change_all(self, version: Version) -> None:
+        self._version = version
+        self._outdated = len(self.entries)
 
-    def _refold(self, index: int) -> PlacedBlock:
-        """A block as the newest folding wants it. If it can fold, it forgets its drawing."""
+    def _updated(self, index: int) -> PlacedBlock:
+        """A block as the newest folding and look want it. If it can fold, a new folding makes it forget its
+        drawing."""
         entry = self.entries[index]
-        if entry.folding == self._folding:
+        before, entry.version = entry.version, self._version
+        if before is self._version:
             return entry
-        entry.folding = self._folding
-        gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
-        height = self._heights[index]
-        if fold_key(entry.block):
-            self._drawn.forget_lines(entry)
-            entry.measured = 0
-            entry.extent = extent(entry.block, self._folds.view(entry.block))
+        gap, height = entry.gap, self._heights[index]
+        if before.folding != self._version.folding:
+            gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
+            if fold_key(entry.block):
+                self._drawn.forget_lines(entry)
+                entry.measured = 0
+                entry.extent = extent(entry.block, self._folds.view(entry.block))
+        if entry.measured != self._version.look:
             height = gap + self._estimate(entry)
         elif height:
             height += gap - entry.gap
@@ -361,13 +364,6 @@ class Document:
     def _estimate(self, entry: PlacedBlock) -> int:
         rows, characters = entry.extent
         return rows + characters // max(self.look.prose, _NARROWEST)
-
-    def _estimate_all(self) -> None:
-        """Estimate the heights of all blocks again, as if none had been drawn."""
-        width = max(self.look.prose, _NARROWEST)
-        self._heights = HeightIndex(
-            [entry.gap + entry.extent[0] + entry.extent[1] // width for entry in self.entries]
-        )
 
     def _scene(self, index: int) -> BlockContext:
         view = self.view(index)
@@ -388,6 +384,6 @@ class Document:
         block = entry.block
         stream = entry.stream(block) if isinstance(block, TextBlock) else None
         entry.lines = draw_block(block, self._scene(index), stream)
-        entry.measured = self._look_number
+        entry.measured = self._version.look
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
         self._drawn.keep(entry)

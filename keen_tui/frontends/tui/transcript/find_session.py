@@ -115,6 +115,11 @@ class FindSession:
             self._searching = True
             self._run(self._search_in_slices())
 
+    @property
+    def has_marks(self) -> bool:
+        """Whether words are searched for."""
+        return self._finder.has_needle
+
     def marks(self, place: Place) -> list[Mark]:
         """The marks for the matches in a row."""
         return self._finder.marks(place)

@@ -65,6 +65,11 @@ class Finder:
         return Tally(number, self._search.total, self._search.unfinished, self._wrapped)
 
     @property
+    def has_needle(self) -> bool:
+        """Whether there is anything to search for."""
+        return bool(self._search.needle)
+
+    @property
     def place(self) -> Place | None:
         """The row of the shown match."""
         if self.current is None:
@@ -158,7 +163,7 @@ class Finder:
     def marks(self, place: Place) -> list[Mark]:
         """The marks for the matches in a row; the shown one is stronger."""
         row = place.offset - self._document.entries[place.block].gap
-        if row < 0 or not self._search.needle:
+        if row < 0 or not self.has_needle:
             return []
         spans = self._shown(place.block)
         if not spans:

@@ -55,6 +55,11 @@ class MouseSelection:
         """The block where the selected text begins."""
         return self._selected.span.first.block if self._selected.span else None
 
+    @property
+    def has_marks(self) -> bool:
+        """Whether something is selected."""
+        return self._selected.span is not None
+
     def marks(self, place: Place) -> list[Mark]:
         """The marks for the selected characters of a row."""
         return self._selected.marks(place)

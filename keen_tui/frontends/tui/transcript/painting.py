@@ -3,15 +3,15 @@ rows below."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from keen_tui.frontends.tui.lru_cache import Recent
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced
+from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, sliced
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
 _NARROW: Final = 40
@@ -28,11 +28,23 @@ class Mark(NamedTuple):
     style: Style
 
 
-class Painter:
-    """Paints rows of one document in its look."""
+class Marker(Protocol):
+    """Marks characters of rows."""
 
-    def __init__(self, document: Document) -> None:
+    @property
+    def has_marks(self) -> bool:
+        """False: no row has a mark."""
+
+    def marks(self, place: Place) -> Sequence[Mark]:
+        """The marks for a row."""
+
+
+class Painter:
+    """Paints rows of one document in its look, with the marks of `markers`; the last one is on top."""
+
+    def __init__(self, document: Document, markers: Sequence[Marker]) -> None:
         self._document = document
+        self._markers = markers
         self._strips: Recent[tuple[int, int, bool], tuple[Line, Strip]] = Recent(STRIPS_KEPT)
 
     def forget(self) -> None:
@@ -42,21 +54,23 @@ class Painter:
     def blank(self, cells: int) -> Strip:
         return Strip.blank(cells, self._base)
 
-    def strip(self, place: Place, *, has_cursor: bool, marks: Sequence[Mark] = ()) -> Strip:
-        """The row at `place`."""
-        entry = self._document.entries[place.block]
-        line = self._document.line(place)
-        row = place.offset - entry.gap
-        if marks:
-            return self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
-        key = (entry.serial, row, has_cursor)
-        kept = self._strips.get(key)
-        # While a text streams in, most of its rows stay the same.
-        if kept is not None and kept[0] == line:
-            return kept[1]
-        strip = self._painted(self._with_cursor(line, row, has_cursor))
-        self._strips.keep(key, (line, strip))
-        return strip
+    def rows(self, index: int, offsets: range, *, has_cursor: bool) -> Iterator[Strip]:
+        """The rows of a block at these offsets."""
+        markers = [each for each in self._markers if each.has_marks]
+        entry, lines = self._document.entries[index], self._document.lines(index)
+        height = len(lines)
+        for offset in offsets:
+            row = offset - entry.gap
+            line = lines[row] if 0 <= row < height else BLANK
+            if marks := [mark for each in markers for mark in each.marks(Place(index, offset))]:
+                yield self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
+                continue
+            key = (entry.serial, row, has_cursor)
+            kept = self._strips.get(key)
+            if kept is None or kept[0] != line:
+                kept = line, self._painted(self._with_cursor(line, row, has_cursor))
+                self._strips.keep(key, kept)
+            yield kept[1]
 
     def with_mark(self, strip: Strip, below: int, key: str) -> Strip:
         """The last row in view, with the number of rows below it and the key that leads there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -21,6 +21,26 @@ BLOCKS_KEPT: Final = 500
 _serials = count()
 
 
+class Version(NamedTuple):
+    """Counts what changes all blocks at once."""
+
+    folding: int
+    """How often all blocks were folded or unfolded."""
+    look: int
+    """How often they got another width, theme or glyphs, and 1."""
+
+    def next_folding(self) -> Version:
+        """The version after one more folding."""
+        return self._replace(folding=self.folding + 1)
+
+    def next_look(self) -> Version:
+        """The version after one more change of the look."""
+        return self._replace(look=self.look + 1)
+
+
+FIRST_VERSION: Final = Version(folding=0, look=1)
+
+
 class PlacedBlock(Struct, eq=False):
     """A block in its place, with the empty rows above it.
 
@@ -30,9 +50,9 @@ class PlacedBlock(Struct, eq=False):
     block: Block
     gap: int
     extent: tuple[int, int]
+    version: Version
+    """What gap, extent and height are of."""
     measured: int = 0
-    folding: int = 0
-    """The number of the folding that gap, extent and rows are of."""
     lines: Sequence[Line] | None = None
     serial: int = field(default_factory=lambda: next(_serials))
     _stream: MarkdownStream | None = None

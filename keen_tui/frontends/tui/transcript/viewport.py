@@ -13,6 +13,8 @@ from keen_tui.frontends.tui.transcript.document import Document, Place
 
 _SLICE: Final = 400
 """Blocks whose heights take a few milliseconds."""
+_PAUSE: Final = 0.01
+"""Seconds between two slices: while somebody drags the edge of the window, each new width starts anew."""
 Step = Literal[-1, 1]
 """Towards the beginning, or towards the end."""
 
@@ -230,9 +232,9 @@ class Viewport:
         self._anchor = self._document.find(row)
 
 
-class Refolding:
-    """Works out the heights of blocks after all of them were folded or unfolded: those in view at once, the
-    others in slices.
+class HeightUpdates:
+    """Works out the heights of blocks after all of them changed, because they were folded or got another
+    width: those in view at once, the others in slices.
 
     Args:
         run: runs the slices.
@@ -246,7 +248,7 @@ class Refolding:
 
     def settle(self) -> None:
         """Settle the view, and work out the heights that are left."""
-        is_more = self._document.refold(_SLICE)
+        is_more = self._document.update_heights(_SLICE)
         self._viewport.settle()
         if is_more and not self._is_running:
             self._is_running = True
@@ -256,8 +258,8 @@ class Refolding:
         try:
             is_more = True
             while is_more:
-                await asyncio.sleep(0)
-                is_more = self._document.refold(_SLICE)
+                await asyncio.sleep(_PAUSE)
+                is_more = self._document.update_heights(_SLICE)
                 self._viewport.settle()
         finally:
             self._is_running = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Final
 
@@ -42,7 +42,7 @@ from keen_tui.frontends.tui.transcript.mouse_selection import MouseSelection
 from keen_tui.frontends.tui.transcript.painting import Painter
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.frontends.tui.transcript.selection import TextSelection
-from keen_tui.frontends.tui.transcript.viewport import Refolding, Viewport
+from keen_tui.frontends.tui.transcript.viewport import HeightUpdates, Viewport
 
 WHEEL_ROWS: Final = 3
 
@@ -112,9 +112,9 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             refresh=self.refresh,
             counted=lambda tally: self.post_message(HitsCounted(tally)),
         )
-        run = partial(self.run_worker, name="refold", group="refold")
-        self._refolding = Refolding(self.document, self.viewport, run=run)
-        self._painter = Painter(self.document)
+        run = partial(self.run_worker, name="heights", group="heights")
+        self._heights = HeightUpdates(self.document, self.viewport, run=run)
+        self._painter = Painter(self.document, (self.selection, self.finding))
         self._past_length = 0
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
@@ -157,7 +157,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         if first_selected is not None and first_selected >= len(self.document):
             self.selection.forget()
         self.finding.follow(first_changed)
-        self._refolding.settle()
+        self._heights.settle()
         self.finding.search()
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -182,7 +182,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
     def next_folding(self) -> Folding:
         """Switch all blocks to the next fold state, and return that state."""
         folding = self.document.next_folding()
-        self._refolding.settle()
+        self._heights.settle()
         return folding
 
     def reveal(self, turn: int, call_id: str | None = None) -> bool:
@@ -348,18 +348,15 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         """Textual cleared the selection, or took ours over."""
         self.selection.updated()
 
-    def strips(self) -> Iterator[Strip]:
+    def strips(self) -> list[Strip]:
         viewport, height = self.viewport, self.size.height
-        row, last = viewport.row, viewport.height - 1
-        has_mark = not viewport.following and viewport.below > 0
-        key = shown("last_block" if self.has_focus else "bottom")
-        for y, place in enumerate(self.document.places(row, height)):
-            has_cursor = self.cursor.is_on(place.block)
-            marks = [*self.selection.marks(place), *self.finding.marks(place)]
-            strip = self._painter.strip(place, has_cursor=has_cursor, marks=marks)
-            yield self._painter.with_mark(strip, viewport.below, key) if has_mark and y == last else strip
-        for _ in range(self.document.rows - row, height):
-            yield self._painter.blank(self.size.width)
+        rows: list[Strip] = []
+        for index, offsets in self.document.blocks_in(viewport.row, height):
+            rows += self._painter.rows(index, offsets, has_cursor=self.cursor.is_on(index))
+        if viewport.below and not viewport.following:
+            key = shown("last_block" if self.has_focus else "bottom")
+            rows[-1] = self._painter.with_mark(rows[-1], viewport.below, key)
+        return [*rows, *[self._painter.blank(self.size.width)] * (height - len(rows))]
 
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""
@@ -384,7 +381,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
     def _redraw(self, look: RenderStyle) -> None:
         self.document.redraw(look)
         self._painter.forget()
-        self.viewport.settle()
+        self._heights.settle()
 
     def _click_once(self, event: events.Click, offset: Offset) -> None:
         href = event.style.meta.get("href")
