@@ -102,8 +102,8 @@ def test_blocks_changed_in_slices_are_as_high_as_those_changed_at_once(
                 in_slices.update_heights(3)
             case "look":
                 in_slices.lines(index)
-    while in_slices.update_heights(7):
-        pass
+    while in_slices.outdated:
+        in_slices.update_heights(7)
     at_once.show(Trail(PAST), LIVE)
     if "look" not in deeds:
         assert estimated(in_slices) == estimated(at_once)
@@ -118,8 +118,10 @@ def test_changing_all_blocks_looks_at_none(monkeypatch: pytest.MonkeyPatch) -> N
         patch.setattr(shown, "entries", Unread(len(shown)))
         shown.next_folding()
         shown.redraw(look(width=60))
-    assert shown.update_heights(5)
-    assert not shown.update_heights(len(PAST) + len(LIVE))
+    shown.update_heights(5)
+    assert shown.outdated
+    shown.update_heights(len(PAST) + len(LIVE))
+    assert not shown.outdated
 
 
 def test_what_was_prepared_of_another_past_is_not_taken_for_this_one() -> None:

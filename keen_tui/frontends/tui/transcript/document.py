@@ -64,14 +64,14 @@ class Document:
         self.labelled: Callable[[str], str] = str
         """Returns a text of the user with labels for the long pastes in it."""
         self.entries: list[PlacedBlock] = []
+        self.version = FIRST_VERSION
+        self.outdated = 0
+        """How many of the first blocks may still have the height of an earlier version."""
         self._clock = clock
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
         self._coming = _Coming()
         self._folds = Folds()
-        self._version = FIRST_VERSION
-        self._outdated = 0
-        """How many of the first blocks may still have the height of an earlier version."""
         self._drawn = DrawnBlocks()
 
     def __len__(self) -> int:
@@ -87,7 +87,7 @@ class Document:
 
     def height(self, index: int) -> int:
         """The height of a block in rows. Draws the block if its height is only an estimate."""
-        if self._updated(index).measured != self._version.look:
+        if self._updated(index).measured != self.version.look:
             self.lines(index)
         return self._heights[index]
 
@@ -154,7 +154,7 @@ class Document:
         for one piece after another; each call costs as much as its piece adds."""
         coming = self._coming
         if not coming.entries or past.same_as(coming.past) < len(coming.entries):
-            coming = self._coming = _Coming(self._folds.as_it_is(), self._version)
+            coming = self._coming = _Coming(self._folds.as_it_is(), self.version)
         coming.past = past
         before = coming.entries[-1].block if coming.entries else None
         for block in past.since(len(coming.entries)):
@@ -171,9 +171,9 @@ class Document:
         self._truncate(0)
         self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
         if coming.folds != self._folds.as_it_is():
-            self._version = self._version.next_folding()
-        if coming.version != self._version:
-            self._outdated = len(self.entries)
+            self.version = self.version.next_folding()
+        if coming.version != self.version:
+            self.outdated = len(self.entries)
         return True
 
     def clear(self) -> None:
@@ -238,22 +238,21 @@ class Document:
         those that nobody looks at stay as they are until `update_heights`."""
         folding = self._folds.next()
         self._coming = _Coming()
-        self._change_all(self._version.next_folding())
+        self._change_all(self.version.next_folding())
         return folding
 
     def redraw(self, look: RenderStyle) -> None:
         """Forget all drawings, because the look changed. For the heights see `next_folding`."""
         self.look = look
         self._drawn.forget_all_lines()
-        self._change_all(self._version.next_look())
+        self._change_all(self.version.next_look())
 
-    def update_heights(self, blocks: int) -> bool:
-        """Estimate so many more heights again, from the end upwards. Returns whether there are more."""
-        first = max(self._outdated - blocks, 0)
-        for index in range(self._outdated - 1, first - 1, -1):
+    def update_heights(self, blocks: int) -> None:
+        """Estimate so many more heights again, from the end upwards."""
+        first = max(self.outdated - blocks, 0)
+        for index in range(self.outdated - 1, first - 1, -1):
             self._updated(index)
-        self._outdated = first
-        return first > 0
+        self.outdated = first
 
     def recolour(self) -> None:
         """Redraw visible blocks, because new colours are ready."""
@@ -297,14 +296,14 @@ class Document:
 
     def _entry(self, before: Block | None, block: Block) -> PlacedBlock:
         view = self._folds.view(block)
-        return PlacedBlock(block, self._gap(before, block), extent(block, view), self._version)
+        return PlacedBlock(block, self._gap(before, block), extent(block, view), self.version)
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
             self._drawn.remove(entry)
         del self.entries[length:]
         self._heights.truncate(length)
-        self._outdated = min(self._outdated, length)
+        self.outdated = min(self.outdated, length)
 
     def _last_changed(self, before_last: int, first_changed: int) -> int:
         """Redraw the block that was last before and the one that is last now: the last block is drawn
@@ -336,24 +335,24 @@ class Document:
         return gap_before(before, block, before_unfolded=shows_more)
 
     def _change_all(self, version: Version) -> None:
-        self._version = version
-        self._outdated = len(self.entries)
+        self.version = version
+        self.outdated = len(self.entries)
 
     def _updated(self, index: int) -> PlacedBlock:
         """A block as the newest folding and look want it. If it can fold, a new folding makes it forget its
         drawing."""
         entry = self.entries[index]
-        before, entry.version = entry.version, self._version
-        if before is self._version:
+        before, entry.version = entry.version, self.version
+        if before is self.version:
             return entry
         gap, height = entry.gap, self._heights[index]
-        if before.folding != self._version.folding:
+        if before.folding != self.version.folding:
             gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
             if fold_key(entry.block):
                 self._drawn.forget_lines(entry)
                 entry.measured = 0
                 entry.extent = extent(entry.block, self._folds.view(entry.block))
-        if entry.measured != self._version.look:
+        if entry.measured != self.version.look:
             height = gap + self._estimate(entry)
         elif height:
             height += gap - entry.gap
@@ -384,6 +383,6 @@ class Document:
         block = entry.block
         stream = entry.stream(block) if isinstance(block, TextBlock) else None
         entry.lines = draw_block(block, self._scene(index), stream)
-        entry.measured = self._version.look
+        entry.measured = self.version.look
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
         self._drawn.keep(entry)

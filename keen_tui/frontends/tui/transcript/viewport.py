@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Final, Literal, Protocol
 
 from textual.geometry import Offset, Region, Size
@@ -11,10 +12,13 @@ from keen_tui.frontends.tui.state.state import EndBlock
 from keen_tui.frontends.tui.transcript.copying import RunBeside
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
-_SLICE: Final = 400
-"""Blocks whose heights take a few milliseconds."""
+_FEW: Final = 400
+"""Blocks whose heights are worked out at once."""
+_REST: Final = 0.1
+"""Seconds without another change until the others are worked out: somebody may drag the edge of the window."""
+_SLICE: Final = 0.002
 _PAUSE: Final = 0.01
-"""Seconds between two slices: while somebody drags the edge of the window, each new width starts anew."""
+"""Seconds of a slice, and between two of them."""
 Step = Literal[-1, 1]
 """Towards the beginning, or towards the end."""
 
@@ -234,7 +238,8 @@ class Viewport:
 
 class HeightUpdates:
     """Works out the heights of blocks after all of them changed, because they were folded or got another
-    width: those in view at once, the others in slices.
+    width: those in view at once, and those of a long conversation in slices, when nothing has changed for a
+    moment.
 
     Args:
         run: runs the slices.
@@ -248,18 +253,27 @@ class HeightUpdates:
 
     def settle(self) -> None:
         """Settle the view, and work out the heights that are left."""
-        is_more = self._document.update_heights(_SLICE)
+        if len(self._document) <= _FEW:
+            self._document.update_heights(_FEW)
         self._viewport.settle()
-        if is_more and not self._is_running:
+        if self._document.outdated and not self._is_running:
             self._is_running = True
             self._run(self._go_on())
 
     async def _go_on(self) -> None:
+        document = self._document
         try:
-            is_more = True
-            while is_more:
-                await asyncio.sleep(_PAUSE)
-                is_more = self._document.update_heights(_SLICE)
-                self._viewport.settle()
+            while document.outdated:
+                version = document.version
+                await asyncio.sleep(_REST)
+                while document.outdated and document.version is version:
+                    self._update_some()
+                    await asyncio.sleep(_PAUSE)
         finally:
             self._is_running = False
+
+    def _update_some(self) -> None:
+        until = time.perf_counter() + _SLICE
+        while self._document.outdated and time.perf_counter() < until:
+            self._document.update_heights(_FEW // 4)
+        self._viewport.settle()
