@@ -15,7 +15,7 @@ from keen_tui.frontends.tui.transcript.document import Document, Place
 _FEW: Final = 400
 """Blocks whose heights are worked out at once."""
 _REST: Final = 0.1
-"""Seconds without another change until the others are worked out: somebody may drag the edge of the window."""
+"""Seconds without another change until all others are worked out: somebody may drag the edge of a window."""
 _SLICE: Final = 0.002
 _PAUSE: Final = 0.01
 """Seconds of a slice, and between two of them."""
