@@ -188,6 +188,17 @@ async def test_garbage_is_collected_some_time_after_a_turn(
         assert collected == ["all"]
 
 
+async def test_young_garbage_is_looked_for_after_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    async with workspace(tmp_path) as driver:
+        await driver.until(lambda: running_timers(driver.screen) == [])
+        monkeypatch.setattr(gc_policy, "collect_young", lambda: looks.append("young"))
+        await driver.press("x")
+        await driver.until(lambda: looks)
+
+
 @pytest.mark.parametrize("done", ["key", "mouse"])
 async def test_while_somebody_is_there_no_garbage_is_collected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: str

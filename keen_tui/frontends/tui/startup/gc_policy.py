@@ -1,6 +1,7 @@
-"""When Python looks for garbage: among young objects often and briefly, among all others while nobody types.
+"""When Python looks for garbage: among young objects between frames, among all others while nobody types.
 
 Python's own rule would look through everything in the middle of a turn: a tenth of a second without a key.
+And it would look through young objects in the middle of a frame, while many of them are still in use.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ import gc
 from typing import Final
 
 _YOUNG_OBJECTS: Final = 700
-"""New objects after which the young ones are looked through."""
-_YOUNG_ROUNDS: Final = 10
-"""Collections of these after which the objects that survived them are looked through, too."""
+"""New objects after which the young ones are looked through once the frame is painted."""
 _MOST_YOUNG_OBJECTS: Final = 3_500
 """New objects after which they are looked through even in the middle of a frame."""
+_YOUNG_ROUNDS: Final = 4
+"""Collections of these after which the objects that survived them are looked through, too."""
 _NEVER: Final = 1_000_000
 REST_SECONDS: Final = 60.0
 """Time without a turn, a key or the mouse until `collect`. It takes a tenth of a second or more in a long
@@ -28,7 +29,7 @@ def tame() -> None:
 
 
 def collect_young() -> None:
-    """Collect young objects if there are enough of them. Called between frames."""
+    """Collect young garbage, if there are enough young objects and `tame` was called. Between frames."""
     young, rounds, _ = gc.get_count()
     if gc.isenabled() and young >= _YOUNG_OBJECTS:
         gc.collect(0 if rounds < _YOUNG_ROUNDS else 1)
