@@ -196,7 +196,7 @@ async def test_young_garbage_is_looked_for_after_a_picture(
         await driver.until(lambda: running_timers(driver.screen) == [])
         monkeypatch.setattr(gc_policy, "collect_young", lambda: looks.append("young"))
         await driver.press("x")
-        await driver.until(lambda: looks)
+        await driver.until(lambda: bool(looks))
 
 
 @pytest.mark.parametrize("done", ["key", "mouse"])
