@@ -52,17 +52,19 @@ def rows() -> Iterator[Row]:
                     break
                 if passed > (len(parts) + 1) * _PART:
                     parts.append(new.ask(program))
+            program.come_to_rest(1.0)
             parts.append(new.ask(program))
         work.check(session_file(new))
     what = f"{length:g} min, {work.turns} turns"
     worst = [worst_stall(part) for part in parts]
+    half = max(len(worst) // 2, 1)
     yield Row(what=f"worst stall of the event loop: {what}", value=max(worst), unit="ms CPU", budget=MOST)
     yield Row(
-        what="the longest of half a minute, median of the second half",
-        value=median(worst[len(worst) // 2 :]),
+        what="longest stall of each half minute: median in the second half of the run",
+        value=median(worst[-half:]),
         unit="ms CPU",
-        reference=median(worst[: (len(worst) + 1) // 2]),
-        against="of the first half",
+        reference=median(worst[:half]),
+        against="in the first half",
     )
     often = sum(each > 0.016 for part in parts for each in part["stalls"])
     yield Row(what=f"stalls of more than 16 ms: {what}", value=often, unit="")

@@ -229,7 +229,7 @@ async def test_who_unfolds_or_selects_with_the_mouse_goes_on_writing(tmp_path: P
         await driver.pilot.click(offset=(5, row))
         await driver.until(lambda: not driver.shows("def total"))
         await driver.pilot.click(offset=(5, row), times=2)
-        await driver.until(lambda: not driver.screen.transcript.selection.is_empty)
+        await driver.until(lambda: driver.screen.transcript.selection.has_marks)
         await driver.type("ft")
         assert driver.written == "draft"
 

@@ -20,6 +20,7 @@ from tests.support.screen import (
     text_block,
     tool_block,
 )
+from tests.support.waiting import until
 
 SMALL = (80, 20)
 
@@ -227,6 +228,27 @@ async def test_a_resize_wraps_anew_and_keeps_the_place() -> None:
         await pilot.pause()
         assert app.row_with("question 20") <= 3
         assert all(len(row) <= 60 for row in app.rows)
+
+
+async def test_out_of_view_heights_follow_a_new_width_and_a_folding_in_a_while() -> None:
+    app, anew = (TranscriptApp(long_session(1_200), (done_block(2_000),)) for _ in range(2))
+    async with app.run_test(size=SMALL) as pilot:
+        document = app.transcript.document
+        app.transcript.action_page_up()
+        await pilot.resize_terminal(60, 20)
+        app.transcript.next_folding()
+        assert document.outdated
+        app.transcript.action_scroll_home()
+        await until(lambda: not document.outdated)
+        app.transcript.next_folding()
+        app.transcript.next_folding()
+        await until(lambda: not document.outdated)
+        async with anew.run_test(size=(60, 20)) as other:
+            await other.pause()
+            unseen = app.transcript.viewport.blocks.stop
+            both = (document, anew.transcript.document)
+            await until(lambda: not both[1].outdated)
+            assert len({each.top(1_000) - each.top(unseen) for each in both}) == 1
 
 
 async def test_another_look_redraws_everything() -> None:

@@ -225,9 +225,8 @@ class KeenApp(TerminalApp[str | None]):
         cover(page, self.size, status.look, status.glyphs)
 
     def post_display_hook(self) -> None:
-        """Look for young garbage after a picture, and after the keys that have come meanwhile."""
-        loop = asyncio.get_running_loop()
-        loop.call_soon(loop.call_soon, gc_policy.collect_young)
+        """Collect young garbage between two pictures."""
+        gc_policy.picture_is_done(asyncio.get_running_loop())
 
     def failed(self, error: Exception | None) -> None:
         """Report an unhandled exception like every other bug of ours."""

@@ -177,6 +177,31 @@ def test_what_is_prepared_is_measured_as_it_is_folded_when_it_is_shown() -> None
     assert estimated(turned) == estimated(plain)
 
 
+def test_a_block_without_rows_gets_no_height_from_the_one_before_it() -> None:
+    shown = document()
+    thinking = ReasoningBlock(turn=1, step=1, text="Well.", seconds=1.0)
+    shown.show(Trail([thinking, text_block(" ", turn=1), UserBlock(turn=2, text="next")]), ())
+    assert [shown.height(index) for index in range(3)] == [1, 0, 2]
+    for height in (2, 1):
+        shown.toggle(0)
+        assert [shown.height(0), *(shown.top(index + 1) - shown.top(index) for index in (1, 2))] == [
+            height,
+            0,
+            2,
+        ]
+
+
+def test_to_copy_a_block_changes_no_height() -> None:
+    shown = document()
+    shown.show(Trail(PAST), ())
+    heights = estimated(shown)
+    shown.redraw(look(width=60))
+    shown.next_folding()
+    text = [[line.text for line in shown.drawn(index)] for index in range(len(shown))]
+    assert estimated(shown) == heights
+    assert text == [[line.text for line in shown.lines(index)] for index in range(len(shown))]
+
+
 def test_what_is_prepared_has_the_width_that_it_is_shown_in() -> None:
     shown, anew = document(), Document(look(width=60), clock=lambda: 0.0)
     past = prepared(shown, PAST[:20])

@@ -6,6 +6,7 @@ And it would look through young objects in the middle of a frame, while many of 
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from typing import Final
 
@@ -14,7 +15,9 @@ _YOUNG_OBJECTS: Final = 700
 _MOST_YOUNG_OBJECTS: Final = 3_500
 """New objects after which they are looked through even in the middle of a frame."""
 _YOUNG_ROUNDS: Final = 4
-"""Collections of these after which the objects that survived them are looked through, too."""
+"""Collections of young objects after which the next one also looks through those that survived."""
+_PAUSE: Final = 0.005
+"""Seconds after a picture. The keys that came while it was painted are handled first."""
 _NEVER: Final = 1_000_000
 REST_SECONDS: Final = 60.0
 """Time without a turn, a key or the mouse until `collect`. It takes a tenth of a second or more in a long
@@ -29,10 +32,15 @@ def tame() -> None:
 
 
 def collect_young() -> None:
-    """Collect young garbage, if there are enough young objects and `tame` was called. Between frames."""
+    """Collect young garbage, if there are enough young objects and `tame` was called."""
     young, rounds, _ = gc.get_count()
     if gc.isenabled() and young >= _YOUNG_OBJECTS:
         gc.collect(0 if rounds < _YOUNG_ROUNDS else 1)
+
+
+def picture_is_done(loop: asyncio.AbstractEventLoop) -> None:
+    """Collect young garbage in a moment."""
+    loop.call_later(_PAUSE, collect_young)
 
 
 def collect() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, starmap
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
@@ -43,6 +43,9 @@ class FrugalCompositor(Compositor):
         self._waiting: set[StripWidget] = set()
         """Widgets that haven't handled the message about their new size yet."""
         self._end_of_waiting: asyncio.TimerHandle | None = None
+        self._runs: Sequence[Sequence[VisibleRun]] = ()
+        self._runs_of: object = None
+        """The layout that they are of."""
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
         """Lay out the screen. Textual would paint it at once, and again when slow widgets have drawn
@@ -85,7 +88,7 @@ class FrugalCompositor(Compositor):
             self.root.post_message(Update(self.root))
 
     def render_full_update(self, simplify: bool = False) -> Any:
-        """The whole screen. `simplify` makes no difference."""
+        """The whole screen. `simplify` makes no difference: Textual uses it for smaller pictures in files."""
         self._dirty_regions.clear()
         return self._picture([self.size.region])
 
@@ -100,18 +103,27 @@ class FrugalCompositor(Compositor):
         return self._picture([(size or self.size).region]).rows()
 
     def _picture(self, regions: Iterable[Region]) -> _Picture:
-        """What these regions of the screen show."""
-        wanted = WantedCells(self._regions_to_spans(regions), self.cuts)
-        pieces: list[_Piece] = []
-        for widget, (region, clip) in self.visible_widgets.items():
-            for seen in wanted.runs(region.intersection(clip)):
-                strips = widget.render_lines(seen.translate((-region.x, -region.y)))
-                for y, strip in zip(seen.line_range, _filling(strips, seen), strict=True):
-                    for left, right in wanted.take(y, seen.column_span):
-                        pieces.append(_Piece(y, left, strip.crop(left - seen.x, right - seen.x)))
-            if not wanted:
-                break
-        return _Picture(pieces)
+        """What these regions of the screen show. A run of cells is painted whole, so that a wide character is
+        cut only where one can see an edge."""
+        rows = self._visible_runs()
+        wanted: defaultdict[Layer, defaultdict[int, set[Span]]] = defaultdict(lambda: defaultdict(set))
+        for y, left, right in self._regions_to_spans(regions):
+            for run in rows[y] if 0 <= y < len(rows) else ():
+                if run.left < right and left < run.right:
+                    wanted[run.layer][y].add((run.left, run.right))
+        return _Picture(
+            sorted(
+                (piece for layer, runs in wanted.items() for piece in _pieces(layer, runs)),
+                key=itemgetter(0, 1),
+            )
+        )
+
+    def _visible_runs(self) -> Sequence[Sequence[VisibleRun]]:
+        """The runs of each row of the screen. They are worked out once for a layout."""
+        if self._runs_of is not self.visible_widgets:
+            self._runs_of = self.visible_widgets
+            self._runs = visible_runs(self.size, starmap(_layer, self.visible_widgets.items()))
+        return self._runs
 
 
 def paint_frugally(screen: Screen[Any]) -> FrugalCompositor:
@@ -132,8 +144,66 @@ class _Piece(NamedTuple):
     strip: Strip
 
 
+class Layer(NamedTuple):
+    """A widget, its region on the screen, and the part of it that isn't clipped."""
+
+    widget: Widget
+    region: Region
+    seen: Region
+
+
+class VisibleRun(NamedTuple):
+    """Cells of a row in which one widget is in front: from the column `left` up to `right`."""
+
+    left: int
+    right: int
+    layer: Layer
+
+
+def visible_runs(size: Size, layers: Iterable[Layer]) -> list[list[VisibleRun]]:
+    """The runs of each row of a screen with these layers, from the front to the back."""
+    rows: list[list[VisibleRun]] = [[] for _ in range(size.height)]
+    free: list[list[Span]] = [[(0, size.width)] for _ in range(size.height)]
+    for layer in layers:
+        left, right = layer.seen.column_span
+        for y in layer.seen.line_range:
+            if not 0 <= y < size.height:
+                continue
+            kept: list[Span] = []
+            for start, end in free[y]:
+                kept += [(start, min(end, left)), (max(start, right), end)]
+                if max(start, left) < min(end, right):
+                    rows[y].append(VisibleRun(max(start, left), min(end, right), layer))
+            free[y] = [span for span in kept if span[0] < span[1]]
+    return rows
+
+
+def _layer(widget: Widget, place: tuple[Region, Region]) -> Layer:
+    region, clip = place
+    return Layer(widget, region, region.intersection(clip))
+
+
+def _pieces(layer: Layer, runs: Mapping[int, Iterable[Span]]) -> Iterator[_Piece]:
+    """What a widget shows in these runs of its rows."""
+    widget, region, seen = layer
+    for first, count in _consecutive(runs):
+        rows = Region(seen.x, first, seen.width, count)
+        strips = widget.render_lines(rows.translate((-region.x, -region.y)))
+        for y, strip in zip(rows.line_range, _filling(strips, rows), strict=True):
+            for left, right in runs[y]:
+                yield _Piece(y, left, strip.crop(left - seen.x, right - seen.x))
+
+
+def _consecutive(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Ascending numbers as runs: the first one, and how many."""
+    for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
+        found = [number for _, number in run]
+        yield found[0], len(found)
+
+
 class _Picture(CompositorUpdate):
-    """Pieces of the screen, in any order."""
+    """Pieces of the screen, from the top to the bottom and from left to right: where a terminal draws a
+    character wider than Textual thinks, the next piece paints over what is too much."""
 
     def __init__(self, pieces: Sequence[_Piece]) -> None:
         self._pieces = pieces
@@ -142,7 +212,7 @@ class _Picture(CompositorUpdate):
         return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for y, x, strip in self._pieces)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The whole screen, for a picture in a file."""
+        """For a picture in a file, which is always of the whole screen."""
         for number, row in enumerate(self.rows()):
             if number:
                 yield Segment.line()
@@ -150,7 +220,7 @@ class _Picture(CompositorUpdate):
 
     def rows(self) -> list[Strip]:
         """The pieces of each row together, from the top."""
-        rows = groupby(sorted(self._pieces, key=itemgetter(0, 1)), key=itemgetter(0))
+        rows = groupby(self._pieces, key=itemgetter(0))
         return [Strip.join(piece.strip for piece in row) for _, row in rows]
 
 
@@ -159,63 +229,3 @@ def _filling(strips: Sequence[Strip], region: Region) -> Iterator[Strip]:
     for y in range(region.height):
         strip = strips[y] if y < len(strips) else Strip.blank(region.width)
         yield strip.extend_cell_length(region.width)
-
-
-class WantedCells:
-    """The cells of the screen that are still to be painted. Widgets take theirs, from the front to the back.
-
-    Args:
-        spans: a row, its first column, and the column after its last; in order.
-        cuts: for each row of the screen the columns where widgets begin or end. Each span is widened up to
-            them, so that only the edge of a widget cuts a wide character.
-    """
-
-    def __init__(self, spans: Iterable[tuple[int, int, int]], cuts: Sequence[Sequence[int]]) -> None:
-        self._rows: dict[int, list[Span]] = {}
-        for y, left, right in spans:
-            if 0 <= y < len(cuts):
-                self._add(y, *_widened(left, right, cuts[y]))
-
-    def __bool__(self) -> bool:
-        return bool(self._rows)
-
-    def runs(self, region: Region) -> list[Region]:
-        """The rows of a region in which cells may be wanted, with consecutive rows in one region."""
-        left, right = region.column_span
-        top, bottom = region.line_span
-        runs: list[Region] = []
-        for y, spans in self._rows.items():
-            if top <= y < bottom and spans[0][0] < right and left < spans[-1][1]:
-                before = runs[-1] if runs else None
-                if before and before.bottom == y:
-                    runs[-1] = before._replace(height=before.height + 1)
-                else:
-                    runs.append(Region(left, y, right - left, 1))
-        return runs
-
-    def take(self, y: int, columns: Span) -> list[Span]:
-        """The wanted cells of a row between two columns. They aren't wanted any more then."""
-        left, right = columns
-        taken: list[Span] = []
-        kept: list[Span] = []
-        for start, end in self._rows[y]:
-            kept += [(start, min(end, left)), (max(start, right), end)]
-            taken.append((max(start, left), min(end, right)))
-        self._rows[y] = [span for span in kept if span[0] < span[1]]
-        if not self._rows[y]:
-            del self._rows[y]
-        return [span for span in taken if span[0] < span[1]]
-
-    def _add(self, y: int, left: int, right: int) -> None:
-        spans = self._rows.setdefault(y, [])
-        if spans and left <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], right)
-        else:
-            spans.append((left, right))
-
-
-def _widened(left: int, right: int, cuts: Sequence[int]) -> Span:
-    """The columns between the nearest cuts outside of these."""
-    first = bisect_right(cuts, left) - 1
-    last = bisect_left(cuts, right)
-    return cuts[max(first, 0)], cuts[min(last, len(cuts) - 1)]

@@ -35,7 +35,8 @@ _NARROWEST: Final = 10
 
 
 class _Coming(Struct, eq=False):
-    """Blocks that are prepared but not shown yet, measured with these `folds`."""
+    """Blocks that are prepared but not shown yet. Heights are of these `folds`, and of the `version` when
+    the first blocks came, or a later one."""
 
     folds: object = None
     version: Version = FIRST_VERSION
@@ -193,9 +194,10 @@ class Document:
         return entry.lines
 
     def drawn(self, index: int) -> Sequence[Line]:
-        """The rows of a block. Rows that aren't on the screen aren't kept."""
-        entry = self._updated(index)
-        if entry.lines is not None:
+        """The rows of a block. Rows that aren't on the screen aren't kept, and the heights of blocks stay as
+        they are, so that the view needn't settle."""
+        entry = self.entries[index]
+        if entry.lines is not None and entry.version is self.version:
             return entry.lines
         return draw_block(entry.block, self._scene(index), None)
 
@@ -242,7 +244,8 @@ class Document:
         return folding
 
     def redraw(self, look: RenderStyle) -> None:
-        """Forget all drawings, because the look changed. For the heights see `next_folding`."""
+        """Forget all drawings, because the look changed. The heights of blocks that nobody looks at stay as
+        they are until `update_heights`."""
         self.look = look
         self._drawn.forget_all_lines()
         self._change_all(self.version.next_look())
@@ -327,7 +330,8 @@ class Document:
         entry = self.entries[index]
         gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
         if gap != entry.gap:
-            self._heights.update(index, self._heights[index] - entry.gap + gap)
+            if height := self._heights[index]:  # a block without rows has none above it, either
+                self._heights.update(index, height - entry.gap + gap)
             entry.gap = gap
 
     def _gap(self, before: Block | None, block: Block) -> int:

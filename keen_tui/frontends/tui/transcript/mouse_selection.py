@@ -46,11 +46,6 @@ class MouseSelection:
         self._timer: Timer | None = None
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing is selected."""
-        return self._selected.span is None
-
-    @property
     def first_block(self) -> int | None:
         """The block where the selected text begins."""
         return self._selected.span.first.block if self._selected.span else None

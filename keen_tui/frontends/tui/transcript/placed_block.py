@@ -27,7 +27,8 @@ class Version(NamedTuple):
     folding: int
     """How often all blocks were folded or unfolded."""
     look: int
-    """How often they got another width, theme or glyphs, and 1."""
+    """How often they got another width, theme or glyphs. Begins with 1: a block whose `measured` is 0 was
+    never measured."""
 
     def next_folding(self) -> Version:
         """The version after one more folding."""
@@ -51,7 +52,7 @@ class PlacedBlock(Struct, eq=False):
     gap: int
     extent: tuple[int, int]
     version: Version
-    """What gap, extent and height are of."""
+    """The version for which gap, extent and height were worked out."""
     measured: int = 0
     lines: Sequence[Line] | None = None
     serial: int = field(default_factory=lambda: next(_serials))

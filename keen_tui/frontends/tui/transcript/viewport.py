@@ -13,9 +13,12 @@ from keen_tui.frontends.tui.transcript.copying import RunBeside
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
 _FEW: Final = 400
-"""Blocks whose heights are worked out at once."""
+"""Blocks of a conversation that is short enough to work out all heights at once."""
+_AT_ONCE: Final = 100
+"""Blocks after which a slice looks at the clock."""
 _REST: Final = 0.1
-"""Seconds without another change until all others are worked out: somebody may drag the edge of a window."""
+"""Seconds without a change before a long conversation's heights are worked out: somebody may drag the edge of
+a window."""
 _SLICE: Final = 0.002
 _PAUSE: Final = 0.01
 """Seconds of a slice, and between two of them."""
@@ -237,9 +240,9 @@ class Viewport:
 
 
 class HeightUpdates:
-    """Works out the heights of blocks after all of them changed, because they were folded or got another
-    width: those in view at once, and those of a long conversation in slices, when nothing has changed for a
-    moment.
+    """Works out the heights of blocks after all of them changed, for example because they were folded or got
+    another width: those in view at once, the others in slices, once nothing has changed for a moment. In a
+    short conversation all of them are worked out at once.
 
     Args:
         run: runs the slices.
@@ -252,9 +255,9 @@ class HeightUpdates:
         self._is_running = False
 
     def settle(self) -> None:
-        """Settle the view, and work out the heights that are left."""
+        """Settle the view, and see to it that all heights are worked out."""
         if len(self._document) <= _FEW:
-            self._document.update_heights(_FEW)
+            self._document.update_heights(len(self._document))
         self._viewport.settle()
         if self._document.outdated and not self._is_running:
             self._is_running = True
@@ -275,5 +278,5 @@ class HeightUpdates:
     def _update_some(self) -> None:
         until = time.perf_counter() + _SLICE
         while self._document.outdated and time.perf_counter() < until:
-            self._document.update_heights(_FEW // 4)
+            self._document.update_heights(_AT_ONCE)
         self._viewport.settle()

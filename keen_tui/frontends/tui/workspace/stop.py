@@ -107,7 +107,7 @@ class StopKeys:
     def _back_to_prompt(self, *, again: bool) -> None:
         """esc while nothing runs: unselects, then leads to the composer; there, the second one clears it."""
         view, prompt = self._view, self._view.prompt
-        if not view.transcript.selection.is_empty:
+        if view.transcript.selection.has_marks:
             view.clear_selection()
         elif not prompt.has_focus:
             prompt.focus()
