@@ -109,6 +109,13 @@ async def test_a_hit_in_a_folded_call_opens_it_on_arrival(tmp_path: Path) -> Non
         await driver.until(lambda: not driver.shows("return amount"))
 
 
+async def test_words_that_are_nowhere_are_told_from_the_first_letter_on(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await shown(driver, past_with_needles())
+        await driver.press("ctrl+f", "日")
+        await driver.until_shown("no matches")
+
+
 async def test_the_way_over_the_last_hit_is_told(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(80, 24)) as driver:
         await shown(driver, past_with_needles())

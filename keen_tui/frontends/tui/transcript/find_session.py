@@ -53,7 +53,8 @@ class FindSession:
         self._refresh = refresh
         self._counted = counted
         self._departure: _Departure | None = None
-        self._reported = Tally()
+        self._reported: Tally | None = None
+        """What was said last of these words."""
         self._searching = False
 
     def find(self, words: str, *, turn: int = 0) -> None:
@@ -65,6 +66,7 @@ class FindSession:
         if turn:
             self._finder.look_from_turn(turn)
         self._finder.begin(Needle(words))
+        self._reported = None
         self.search()
         self._refresh()
 
