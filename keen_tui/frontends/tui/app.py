@@ -23,7 +23,6 @@ from keen_tui.domain.choices import Notify
 from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent, drained
 from keen_tui.frontends.tui.look.glyphs import choose_glyphs
 from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
-from keen_tui.frontends.tui.startup import gc_policy
 from keen_tui.frontends.tui.startup.entrance import Entrance
 from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
 from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
@@ -223,10 +222,6 @@ class KeenApp(TerminalApp[str | None]):
 
         status = self._workspace.status
         cover(page, self.size, status.look, status.glyphs)
-
-    def post_display_hook(self) -> None:
-        """Collect young garbage between two pictures."""
-        gc_policy.picture_is_done(asyncio.get_running_loop())
 
     def failed(self, error: Exception | None) -> None:
         """Report an unhandled exception like every other bug of ours."""

@@ -23,8 +23,8 @@ from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 PATIENCE: Final = 0.1
 """Seconds after which a layout is painted although a widget hasn't handled its new size."""
 
-Span: TypeAlias = tuple[int, int]
-"""Columns of a row, from the first up to the second."""
+ColumnSpan: TypeAlias = tuple[int, int]
+"""ColumnSpan of a row, from the first up to the second."""
 
 
 class FrugalCompositor(Compositor):
@@ -106,7 +106,7 @@ class FrugalCompositor(Compositor):
         """What these regions of the screen show. A run of cells is painted whole, so that a wide character is
         cut only where one can see an edge."""
         rows = self._visible_runs()
-        wanted: defaultdict[Layer, defaultdict[int, set[Span]]] = defaultdict(lambda: defaultdict(set))
+        wanted: defaultdict[Layer, defaultdict[int, set[ColumnSpan]]] = defaultdict(lambda: defaultdict(set))
         for y, left, right in self._regions_to_spans(regions):
             for run in rows[y] if 0 <= y < len(rows) else ():
                 if run.left < right and left < run.right:
@@ -136,7 +136,7 @@ def _waits_for_size(widget: Widget) -> TypeGuard[StripWidget]:
     return isinstance(widget, StripWidget) and widget.waits_for_size
 
 
-class _Piece(NamedTuple):
+class _PictureRun(NamedTuple):
     """Part of a row of the screen, from column `x` on."""
 
     y: int
@@ -163,13 +163,13 @@ class VisibleRun(NamedTuple):
 def visible_runs(size: Size, layers: Iterable[Layer]) -> list[list[VisibleRun]]:
     """The runs of each row of a screen with these layers, from the front to the back."""
     rows: list[list[VisibleRun]] = [[] for _ in range(size.height)]
-    free: list[list[Span]] = [[(0, size.width)] for _ in range(size.height)]
+    free: list[list[ColumnSpan]] = [[(0, size.width)] for _ in range(size.height)]
     for layer in layers:
         left, right = layer.seen.column_span
         for y in layer.seen.line_range:
             if not 0 <= y < size.height:
                 continue
-            kept: list[Span] = []
+            kept: list[ColumnSpan] = []
             for start, end in free[y]:
                 kept += [(start, min(end, left)), (max(start, right), end)]
                 if max(start, left) < min(end, right):
@@ -183,7 +183,7 @@ def _layer(widget: Widget, place: tuple[Region, Region]) -> Layer:
     return Layer(widget, region, region.intersection(clip))
 
 
-def _pieces(layer: Layer, runs: Mapping[int, Iterable[Span]]) -> Iterator[_Piece]:
+def _pieces(layer: Layer, runs: Mapping[int, Iterable[ColumnSpan]]) -> Iterator[_PictureRun]:
     """What a widget shows in these runs of its rows."""
     widget, region, seen = layer
     for first, count in _consecutive(runs):
@@ -191,7 +191,7 @@ def _pieces(layer: Layer, runs: Mapping[int, Iterable[Span]]) -> Iterator[_Piece
         strips = widget.render_lines(rows.translate((-region.x, -region.y)))
         for y, strip in zip(rows.line_range, _filling(strips, rows), strict=True):
             for left, right in runs[y]:
-                yield _Piece(y, left, strip.crop(left - seen.x, right - seen.x))
+                yield _PictureRun(y, left, strip.crop(left - seen.x, right - seen.x))
 
 
 def _consecutive(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -205,7 +205,7 @@ class _Picture(CompositorUpdate):
     """Pieces of the screen, from the top to the bottom and from left to right: where a terminal draws a
     character wider than Textual thinks, the next piece paints over what is too much."""
 
-    def __init__(self, pieces: Sequence[_Piece]) -> None:
+    def __init__(self, pieces: Sequence[_PictureRun]) -> None:
         self._pieces = pieces
 
     def render_segments(self, console: Console) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import App, ReturnType
 from textual.screen import Screen
+
+from keen_tui.frontends.tui.startup import gc_policy
 
 if TYPE_CHECKING:
     from textual._compositor import CompositorUpdate
@@ -47,6 +50,10 @@ class TerminalApp(App[ReturnType]):
         picture = screen._compositor.render_update(full=True)
         if picture is not None:
             cast("CompositorUpdate", picture).render_segments(self.console)
+
+    def post_display_hook(self) -> None:
+        """Collect young garbage between two pictures."""
+        gc_policy.picture_is_done(asyncio.get_running_loop())
 
     def write_to_terminal(self, sequence: str) -> None:
         """Write an escape sequence, if there is a terminal."""

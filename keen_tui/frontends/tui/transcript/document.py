@@ -23,10 +23,10 @@ from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
 from keen_tui.frontends.tui.transcript.folding import Folding, Folds, FoldState, fold_key
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
 from keen_tui.frontends.tui.transcript.placed_block import (
-    FIRST_VERSION,
+    FIRST_REVISION,
     DrawnBlocks,
     PlacedBlock,
-    Version,
+    Revision,
 )
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
@@ -35,11 +35,11 @@ _NARROWEST: Final = 10
 
 
 class _Coming(Struct, eq=False):
-    """Blocks that are prepared but not shown yet. Heights are of these `folds`, and of the `version` when
+    """Blocks that are prepared but not shown yet. Heights are of these `folds`, and of the `revision` when
     the first blocks came, or a later one."""
 
     folds: object = None
-    version: Version = FIRST_VERSION
+    revision: Revision = FIRST_REVISION
     past: Trail[Block] = field(default_factory=Trail)
     entries: list[PlacedBlock] = field(default_factory=list)
     heights: HeightIndex = field(default_factory=HeightIndex)
@@ -65,9 +65,9 @@ class Document:
         self.labelled: Callable[[str], str] = str
         """Returns a text of the user with labels for the long pastes in it."""
         self.entries: list[PlacedBlock] = []
-        self.version = FIRST_VERSION
+        self.revision = FIRST_REVISION
         self.outdated = 0
-        """How many of the first blocks may still have the height of an earlier version."""
+        """How many of the first blocks may still have the height of an earlier revision."""
         self._clock = clock
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
@@ -88,7 +88,7 @@ class Document:
 
     def height(self, index: int) -> int:
         """The height of a block in rows. Draws the block if its height is only an estimate."""
-        if self._updated(index).measured != self.version.look:
+        if self._updated(index).measured != self.revision.look:
             self.lines(index)
         return self._heights[index]
 
@@ -155,7 +155,7 @@ class Document:
         for one piece after another; each call costs as much as its piece adds."""
         coming = self._coming
         if not coming.entries or past.same_as(coming.past) < len(coming.entries):
-            coming = self._coming = _Coming(self._folds.as_it_is(), self.version)
+            coming = self._coming = _Coming(self._folds.as_it_is(), self.revision)
         coming.past = past
         before = coming.entries[-1].block if coming.entries else None
         for block in past.since(len(coming.entries)):
@@ -172,8 +172,8 @@ class Document:
         self._truncate(0)
         self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
         if coming.folds != self._folds.as_it_is():
-            self.version = self.version.next_folding()
-        if coming.version != self.version:
+            self.revision = self.revision.next_folding()
+        if coming.revision != self.revision:
             self.outdated = len(self.entries)
         return True
 
@@ -197,7 +197,7 @@ class Document:
         """The rows of a block. Rows that aren't on the screen aren't kept, and the heights of blocks stay as
         they are, so that the view needn't settle."""
         entry = self.entries[index]
-        if entry.lines is not None and entry.version is self.version:
+        if entry.lines is not None and entry.revision is self.revision:
             return entry.lines
         return draw_block(entry.block, self._scene(index), None)
 
@@ -240,7 +240,7 @@ class Document:
         those that nobody looks at stay as they are until `update_heights`."""
         folding = self._folds.next()
         self._coming = _Coming()
-        self._change_all(self.version.next_folding())
+        self._change_all(self.revision.next_folding())
         return folding
 
     def redraw(self, look: RenderStyle) -> None:
@@ -248,7 +248,7 @@ class Document:
         they are until `update_heights`."""
         self.look = look
         self._drawn.forget_all_lines()
-        self._change_all(self.version.next_look())
+        self._change_all(self.revision.next_look())
 
     def update_heights(self, blocks: int) -> None:
         """Estimate so many more heights again, from the end upwards."""
@@ -299,7 +299,7 @@ class Document:
 
     def _entry(self, before: Block | None, block: Block) -> PlacedBlock:
         view = self._folds.view(block)
-        return PlacedBlock(block, self._gap(before, block), extent(block, view), self.version)
+        return PlacedBlock(block, self._gap(before, block), extent(block, view), self.revision)
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
@@ -338,25 +338,25 @@ class Document:
         shows_more = before is not None and self._folds.view(before) != "folded"
         return gap_before(before, block, before_unfolded=shows_more)
 
-    def _change_all(self, version: Version) -> None:
-        self.version = version
+    def _change_all(self, revision: Revision) -> None:
+        self.revision = revision
         self.outdated = len(self.entries)
 
     def _updated(self, index: int) -> PlacedBlock:
         """A block as the newest folding and look want it. If it can fold, a new folding makes it forget its
         drawing."""
         entry = self.entries[index]
-        before, entry.version = entry.version, self.version
-        if before is self.version:
+        before, entry.revision = entry.revision, self.revision
+        if before is self.revision:
             return entry
         gap, height = entry.gap, self._heights[index]
-        if before.folding != self.version.folding:
+        if before.folding != self.revision.folding:
             gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
             if fold_key(entry.block):
                 self._drawn.forget_lines(entry)
                 entry.measured = 0
                 entry.extent = extent(entry.block, self._folds.view(entry.block))
-        if entry.measured != self.version.look:
+        if entry.measured != self.revision.look:
             height = gap + self._estimate(entry)
         elif height:
             height += gap - entry.gap
@@ -387,6 +387,6 @@ class Document:
         block = entry.block
         stream = entry.stream(block) if isinstance(block, TextBlock) else None
         entry.lines = draw_block(block, self._scene(index), stream)
-        entry.measured = self.version.look
+        entry.measured = self.revision.look
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
         self._drawn.keep(entry)

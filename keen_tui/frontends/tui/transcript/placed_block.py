@@ -21,7 +21,7 @@ BLOCKS_KEPT: Final = 500
 _serials = count()
 
 
-class Version(NamedTuple):
+class Revision(NamedTuple):
     """Counts what changes all blocks at once."""
 
     folding: int
@@ -30,16 +30,16 @@ class Version(NamedTuple):
     """How often they got another width, theme or glyphs. Begins with 1: a block whose `measured` is 0 was
     never measured."""
 
-    def next_folding(self) -> Version:
-        """The version after one more folding."""
+    def next_folding(self) -> Revision:
+        """The revision after one more folding."""
         return self._replace(folding=self.folding + 1)
 
-    def next_look(self) -> Version:
-        """The version after one more change of the look."""
+    def next_look(self) -> Revision:
+        """The revision after one more change of the look."""
         return self._replace(look=self.look + 1)
 
 
-FIRST_VERSION: Final = Version(folding=0, look=1)
+FIRST_REVISION: Final = Revision(folding=0, look=1)
 
 
 class PlacedBlock(Struct, eq=False):
@@ -51,8 +51,8 @@ class PlacedBlock(Struct, eq=False):
     block: Block
     gap: int
     extent: tuple[int, int]
-    version: Version
-    """The version for which gap, extent and height were worked out."""
+    revision: Revision
+    """The revision for which gap, extent and height were worked out."""
     measured: int = 0
     lines: Sequence[Line] | None = None
     serial: int = field(default_factory=lambda: next(_serials))

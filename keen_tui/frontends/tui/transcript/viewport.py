@@ -267,9 +267,9 @@ class HeightUpdates:
         document = self._document
         try:
             while document.outdated:
-                version = document.version
+                revision = document.revision
                 await asyncio.sleep(_REST)
-                while document.outdated and document.version is version:
+                while document.outdated and document.revision is revision:
                     self._update_some()
                     await asyncio.sleep(_PAUSE)
         finally:
