@@ -14,7 +14,7 @@ from keen_tui.frontends.tui.state.state import Block, NoticeBlock, ReasoningBloc
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.placed_block import BLOCKS_KEPT, PlacedBlock
-from tests.support.screen import done_block, long_session, look, text_block
+from tests.support.screen import done_block, long_session, look, text_block, tool_block
 
 LIVE: tuple[Block, ...] = (UserBlock(turn=99, text="now"), text_block("so", turn=99, open=True))
 PAST: tuple[Block, ...] = (
@@ -122,6 +122,20 @@ def test_changing_all_blocks_looks_at_none(monkeypatch: pytest.MonkeyPatch) -> N
     assert shown.outdated
     shown.update_heights(len(PAST) + len(LIVE))
     assert not shown.outdated
+
+
+def test_to_show_live_output_looks_only_at_the_newest_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = document()
+    shown.show(Trail(PAST), (tool_block("run", turn=99, status="running"),))
+    looked: list[Block] = []
+
+    def ticks(block: Block, *, last: bool) -> bool:
+        looked.append(block)
+        return True
+
+    monkeypatch.setattr("keen_tui.frontends.tui.transcript.document.ticks", ticks)
+    shown.redraw_running(len(PAST))
+    assert looked == [shown.entries[-1].block]
 
 
 def test_what_was_prepared_of_another_past_is_not_taken_for_this_one() -> None:

@@ -279,10 +279,10 @@ class Document:
         if self.entries:
             self._changed(len(self.entries) - 1)
 
-    def redraw_running(self) -> None:
-        """Redraw the blocks whose height depends on `live_output`."""
-        for index, entry in enumerate(self.entries):
-            if ticks(entry.block, last=False):
+    def redraw_running(self, first: int) -> None:
+        """Redraw the blocks from `first` on whose height depends on `live_output`."""
+        for index in range(first, len(self.entries)):
+            if ticks(self.entries[index].block, last=False):
                 self._changed(index)
 
     def _append(self, index: int, block: Block) -> None:

@@ -14,12 +14,12 @@ from keen_tui.frontends.tui.transcript.document import Document, Place
 
 _FEW: Final = 400
 """Blocks of a conversation that is short enough to work out all heights at once."""
-_AT_ONCE: Final = 100
+_AT_ONCE: Final = 50
 """Blocks after which a slice looks at the clock."""
 _REST: Final = 0.1
 """Seconds without a change before a long conversation's heights are worked out: somebody may drag the edge of
 a window."""
-_SLICE: Final = 0.002
+_SLICE: Final = 0.001
 _PAUSE: Final = 0.01
 """Seconds of a slice, and between two of them."""
 Step = Literal[-1, 1]

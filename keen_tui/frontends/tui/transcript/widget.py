@@ -122,7 +122,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         """Set whether a running call shows its newest lines under its row."""
         if shown != self.document.live_output:
             self.document.live_output = shown
-            self.document.redraw_running()
+            self.document.redraw_running(self._past_length)
             self.viewport.settle()
 
     def set_asked(self, asked: bool) -> None:
