@@ -24,7 +24,7 @@ PATIENCE: Final = 0.1
 """Seconds after which a layout is painted although a widget hasn't handled its new size."""
 
 ColumnSpan: TypeAlias = tuple[int, int]
-"""ColumnSpan of a row, from the first up to the second."""
+"""Columns of a row, from the first up to the second."""
 
 
 class FrugalCompositor(Compositor):
@@ -136,7 +136,7 @@ def _waits_for_size(widget: Widget) -> TypeGuard[StripWidget]:
     return isinstance(widget, StripWidget) and widget.waits_for_size
 
 
-class _PictureRun(NamedTuple):
+class _ScreenPiece(NamedTuple):
     """Part of a row of the screen, from column `x` on."""
 
     y: int
@@ -183,7 +183,7 @@ def _layer(widget: Widget, place: tuple[Region, Region]) -> Layer:
     return Layer(widget, region, region.intersection(clip))
 
 
-def _pieces(layer: Layer, runs: Mapping[int, Iterable[ColumnSpan]]) -> Iterator[_PictureRun]:
+def _pieces(layer: Layer, runs: Mapping[int, Iterable[ColumnSpan]]) -> Iterator[_ScreenPiece]:
     """What a widget shows in these runs of its rows."""
     widget, region, seen = layer
     for first, count in _consecutive(runs):
@@ -191,7 +191,7 @@ def _pieces(layer: Layer, runs: Mapping[int, Iterable[ColumnSpan]]) -> Iterator[
         strips = widget.render_lines(rows.translate((-region.x, -region.y)))
         for y, strip in zip(rows.line_range, _filling(strips, rows), strict=True):
             for left, right in runs[y]:
-                yield _PictureRun(y, left, strip.crop(left - seen.x, right - seen.x))
+                yield _ScreenPiece(y, left, strip.crop(left - seen.x, right - seen.x))
 
 
 def _consecutive(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -205,7 +205,7 @@ class _Picture(CompositorUpdate):
     """Pieces of the screen, from the top to the bottom and from left to right: where a terminal draws a
     character wider than Textual thinks, the next piece paints over what is too much."""
 
-    def __init__(self, pieces: Sequence[_PictureRun]) -> None:
+    def __init__(self, pieces: Sequence[_ScreenPiece]) -> None:
         self._pieces = pieces
 
     def render_segments(self, console: Console) -> str:
