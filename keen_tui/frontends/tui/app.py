@@ -20,13 +20,14 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from keen_tui.domain.choices import Notify
-from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent, drained
+from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent
 from keen_tui.frontends.tui.look.glyphs import choose_glyphs
 from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
 from keen_tui.frontends.tui.startup.entrance import Entrance
 from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
 from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
 from keen_tui.frontends.tui.terminal.filters import AsciiFilter, ControlFilter
+from keen_tui.frontends.tui.terminal.message_queues import drained
 from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
 
 if TYPE_CHECKING:

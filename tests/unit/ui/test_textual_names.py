@@ -7,6 +7,7 @@ module of `frontends/tui/terminal` that uses the name; docs/decisions/020-painti
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from textual._compositor import Compositor, CompositorUpdate
+from textual._queue import Queue
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
@@ -65,6 +67,9 @@ ATTRIBUTES: Mapping[tuple[type, str], str] = {
 }
 """With their types, where Textual says them."""
 
+PROPERTIES: Mapping[tuple[type, str], type] = {(MessagePump, "_message_queue"): Queue}
+"""With their types."""
+
 MODULES = {"textual._compositor", "textual._parser", "textual._xterm_parser"}
 
 HERE = Path(terminal.__file__).parent
@@ -84,6 +89,16 @@ def test_an_attribute_is_there_with_its_type(owner: type, name: str) -> None:
     assert types, f"{owner.__name__} sets no {name}"
     wanted = ATTRIBUTES[owner, name]
     assert not wanted or any(said == wanted for said in types), types
+
+
+@pytest.mark.parametrize(("owner", "name"), PROPERTIES)
+def test_a_property_has_its_type(owner: type, name: str) -> None:
+    assert isinstance(getattr(owner(), name), PROPERTIES[owner, name])
+
+
+def test_a_queue_of_messages_has_an_event_that_its_reader_waits_for() -> None:
+    assert isinstance(Queue().ready_event, asyncio.Event)
+    assert "await self.ready_event.wait()" in inspect.getsource(Queue.get)
 
 
 def test_regions_are_cut_into_spans_of_rows() -> None:
@@ -109,7 +124,7 @@ def test_the_queue_of_output_has_room_for_giving_the_terminal_back() -> None:
 
 def test_the_tables_and_the_page_name_all_that_the_program_uses() -> None:
     used = {name for path in HERE.glob("*.py") for name in _private_of_textual(path)}
-    tables = {name for _, name in (*METHODS, *ATTRIBUTES) if name.startswith("_")}
+    tables = {name for _, name in (*METHODS, *ATTRIBUTES, *PROPERTIES) if name.startswith("_")}
     assert used == tables
     page = PAGE.read_text()
     assert [name for name in sorted(tables | MODULES) if f"`{name}`" not in page] == []

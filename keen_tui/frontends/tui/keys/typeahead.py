@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any, Final, TypeGuard
@@ -18,10 +18,13 @@ from textual import events, widgets
 from textual.app import App
 from textual.message_pump import MessagePump
 
+from keen_tui.frontends.tui.terminal.message_queues import drained, is_at_rest
+
 TypedEvent = events.Key | events.Paste
 
-_PASSES: Final = 2
-"""A widget that handles a key may post a message about it, which takes the same way once more."""
+_PASSES: Final = 8
+"""The most times that a key's widgets are asked whether they are at rest. One that handles a key may post a
+message about it, which takes the same way once more; in a stream one of them may always be busy."""
 _PATIENCE: Final = 5.0
 """Seconds that a key waits for the one before it at most, so that no widget can lock the keyboard."""
 
@@ -120,9 +123,18 @@ class Typeahead:
             async with asyncio.timeout(_PATIENCE):
                 settled: list[MessagePump] = []
                 while settled != concerned:
-                    for pump in concerned * _PASSES:
-                        await drained(pump)
+                    await _come_to_rest(concerned)
                     settled, concerned = concerned, self._concerned()
+
+
+async def _come_to_rest(pumps: Sequence[MessagePump]) -> None:
+    """Wait until these have no more messages to handle. They are asked in the order of a key's way."""
+    for _ in range(_PASSES):
+        busy = [pump for pump in pumps if not is_at_rest(pump)]
+        if not busy:
+            break
+        for pump in busy:
+            await drained(pump)
 
 
 def _is_letter(typed: TypedEvent | asyncio.Event) -> TypeGuard[events.Key]:
@@ -132,10 +144,3 @@ def _is_letter(typed: TypedEvent | asyncio.Event) -> TypeGuard[events.Key]:
 def _is_written(typed: TypedEvent | asyncio.Event) -> bool:
     """Whether an editor alone takes it, where the entrance showed it too."""
     return _is_letter(typed) or (isinstance(typed, events.Key) and typed.key == "backspace")
-
-
-async def drained(pump: MessagePump) -> None:
-    """Wait until a message pump has handled all that is in its queue now."""
-    done = asyncio.Event()
-    if pump.post_message(events.Callback(done.set)):  # `call_later` has Textual count parameters each time
-        await done.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from keen_tui.frontends.tui.keys.typeahead import drained
+from keen_tui.frontends.tui.terminal.message_queues import drained
 
 if TYPE_CHECKING:
     from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
