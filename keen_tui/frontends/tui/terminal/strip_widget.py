@@ -32,6 +32,8 @@ class StripWidget(Widget):
     before that."""
 
     _is_stale = True
+    _is_idle = False
+    """Whether `on_idle` runs."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -73,10 +75,23 @@ class StripWidget(Widget):
         """Repaint the rows that look different. They are compared when the widget has no more messages, so
         several changes cost one comparison."""
         self._may_differ = True
-        self.check_idle()
+        super().check_idle()
 
     def on_idle(self) -> None:
         """Compare the rows, before Textual looks whether something must be painted again."""
+        self._is_idle = True
+        try:
+            self._compare()
+        finally:
+            self._is_idle = False
+
+    def check_idle(self) -> None:
+        """Have Textual look whether something must be painted again. Behind `on_idle` it does so anyway."""
+        if not self._is_idle:
+            super().check_idle()
+
+    def _compare(self) -> None:
+        """Have the rows painted again that look different."""
         if not self._may_differ:
             return
         self._may_differ = False
@@ -101,7 +116,7 @@ class StripWidget(Widget):
             self._repaint(size)
             self._is_stale = self._may_differ = False
         else:
-            self.on_idle()
+            self._compare()
         rows = self._painted[crop.y : crop.bottom]
         if crop.column_span == (0, size.width):
             return rows
