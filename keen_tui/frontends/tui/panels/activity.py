@@ -15,6 +15,7 @@ from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
+from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.widgets.phrases import doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
 from keen_tui.text.units import duration
@@ -32,6 +33,9 @@ class Activity(Panel):
         self._clock = clock
         self._state = UiState()
         self._tails = Tails()
+        self._turn_past: Trail[Block] = Trail()
+        self._in_past: list[Block] = []
+        """The blocks of a long turn's past that have an entry."""
 
     def show(self, state: UiState) -> None:
         """Draw this state."""
@@ -108,8 +112,9 @@ class Activity(Panel):
     def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
         blocks = self._blocks()
-        limit = tail_limit(blocks, most)
-        now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks)
+        limit = tail_limit(self._state.live, len(blocks), most)
+        heights = (1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks[-most:])
+        now = sum(heights)
         working = int(model_is_working(self._state))
         earlier = max(len(self._state.turns) - 1, 0)
         named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + working, most // 2))
@@ -118,7 +123,10 @@ class Activity(Panel):
 
     def _blocks(self) -> list[Block]:
         """The blocks of the newest turn that have an entry."""
-        return [block for block in self._state.live if has_entry(block)]
+        past = self._state.turn_past
+        if past is not self._turn_past:
+            self._turn_past, self._in_past = past, [block for block in past if has_entry(block)]
+        return [*self._in_past, *filter(has_entry, self._state.live)]
 
     def _entry_of(self, block: Block, width: int) -> PanelEntry:
         if not isinstance(block, ToolBlock) or block.status == "running":
@@ -129,7 +137,8 @@ class Activity(Panel):
     def _tail(self, block: Block, drawing: ActivityRows) -> Sequence[Text]:
         if not has_tail(block):
             return ()
-        lines = self._tails.lines(block, tail_limit(self._blocks(), self.size.height))
+        limit = tail_limit(self._state.live, len(self._blocks()), self.size.height)
+        lines = self._tails.lines(block, limit)
         return drawing.tail(block, lines, self._tails.rows)
 
     def _drawing(self, width: int) -> ActivityRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final, TypeGuard
 
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
@@ -43,14 +43,15 @@ def has_tail(block: Block) -> TypeGuard[ToolBlock]:
     return isinstance(block, ToolBlock) and block.status == "running" and bool(block.tail)
 
 
-def tail_limit(blocks: Sequence[Block], height: int) -> int:
-    """How many lines of output each running call may show in a panel of that height: many where all calls of
-    the turn stay in view, some where the newest do."""
-    tails = sum(map(has_tail, blocks))
+def tail_limit(live: Iterable[Block], entries: int, height: int) -> int:
+    """How many lines of output each running call may show in a panel of that height with so many entries:
+    many where all calls of the turn stay in view, some where the newest do. Running calls are among the
+    `live` blocks."""
+    tails = sum(map(has_tail, live))
     room = height - _ROWS_AROUND
-    if tails * (_ROWS_WITH_ROOM + 1) + len(blocks) <= room:
+    if tails * (_ROWS_WITH_ROOM + 1) + entries <= room:
         return _ROWS_WITH_ROOM
-    newest = min(len(blocks), tails + _CALLS_BESIDE)
+    newest = min(entries, tails + _CALLS_BESIDE)
     return _ROWS if tails * (_ROWS + 1) + newest <= room else _ROWS_WHEN_TIGHT
 
 

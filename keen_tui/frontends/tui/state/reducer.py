@@ -101,6 +101,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     searched,
     utf8_bytes,
     with_row,
+    with_short_live,
     without_retry,
 )
 from keen_tui.frontends.tui.state.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
@@ -112,7 +113,7 @@ TAIL_KEPT = 4_096
 
 def apply(state: UiState, event: Event, now: float) -> UiState:
     """The state after `event`. `now` is seconds on any clock that never goes back."""
-    after = _applied(state, event, now)
+    after = with_short_live(_applied(state, event, now))
     if state.run.is_on or isinstance(event, RunBegun):
         after = replace(after, run=progress_after(state.run, event))
     if after.running and after.last_word_at != now and not isinstance(event, SessionEvent):
@@ -157,7 +158,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case HostContacted():
             return _contacted(state, event)
         case WebSearched():
-            return replace(state, live=(*state.live, searched(event, now, len(state.live))))
+            number = len(state.turn_past) + len(state.live)
+            return replace(state, live=(*state.live, searched(event, now, number)))
         case QuestionAsked():
             live = _with_status(state.live, event.id, "asks")
             return replace(state, asked=event, live=live, phase="asking")
@@ -268,32 +270,35 @@ def _with_newest_message(state: UiState, turn: int, change: Callable[[UserBlock]
     def told(block: Block) -> Block:
         return change(block) if isinstance(block, UserBlock) else block
 
-    place = _newest_message(state.live, turn)
+    return _with_newest(state, lambda block: isinstance(block, UserBlock) and block.turn == turn, told)
+
+
+def _with_newest(state: UiState, is_it: Callable[[Block], bool], change: Callable[[Block], Block]) -> UiState:
+    """Change the newest of these blocks, if there is one."""
+    place = _newest(state.live, is_it)
     if place is not None:
-        live = (*state.live[:place], told(state.live[place]), *state.live[place + 1 :])
+        live = (*state.live[:place], change(state.live[place]), *state.live[place + 1 :])
         return replace(state, live=live)
-    place = _newest_message(state.past, turn)
+    place = _newest(state.past, is_it)
     if place is None:
         return state
-    named = state.past[place]
-    return replace(
-        state, past=state.past.mapped(lambda block: told(block) if block is named else block, place)
-    )
+    before = state.past[place]
+    after = change(before)
+
+    def changed(block: Block) -> Block:
+        return after if block is before else block
+
+    return replace(state, past=state.past.mapped(changed, place), turn_past=state.turn_past.mapped(changed))
+
+
+def _newest(blocks: Sequence[Block], is_it: Callable[[Block], bool]) -> int | None:
+    """The place of the newest of these blocks."""
+    return next((at for at in range(len(blocks) - 1, -1, -1) if is_it(blocks[at])), None)
 
 
 def _sent_bytes(image: Image) -> int:
     """Bytes of an image in a request, where it stands as Base64."""
     return 4 * ((len(image.content) + 2) // 3)
-
-
-def _newest_message(blocks: Sequence[Block], turn: int) -> int | None:
-    """The place of the newest message of the user in that turn."""
-    places = range(len(blocks) - 1, -1, -1)
-    return next((at for at in places if _is_message(blocks[at], turn)), None)
-
-
-def _is_message(block: Block, turn: int) -> bool:
-    return isinstance(block, UserBlock) and block.turn == turn
 
 
 def _add_text(state: UiState, event: TextDelta) -> UiState:
@@ -338,12 +343,17 @@ def _tool_output(state: UiState, event: ToolOutput) -> UiState:
 
 
 def _contacted(state: UiState, event: HostContacted) -> UiState:
-    def told(block: Block) -> Block:
-        if isinstance(block, ToolBlock) and block.id == event.id:
-            return replace(block, contacts=(*block.contacts, event))
-        return block
+    """A command in the background may reach a host long after its call has ended."""
+    if not state.turns or event.turn != state.turns[-1].turn:
+        return state
 
-    return replace(state, live=tuple(told(block) for block in state.live))
+    def is_call(block: Block) -> bool:
+        return isinstance(block, ToolBlock) and (block.turn, block.id) == (event.turn, event.id)
+
+    def told(block: Block) -> Block:
+        return replace(block, contacts=(*block.contacts, event)) if isinstance(block, ToolBlock) else block
+
+    return _with_newest(state, is_call, told)
 
 
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:

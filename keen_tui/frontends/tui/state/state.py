@@ -1,8 +1,9 @@
 """What the screen shows, as a value.
 
 `past` holds the blocks of earlier turns and `live` those of the newest one, so that a delta costs the
-same in the first turn and in the ten-thousandth. What grows with the session is a `Trail`. Folding,
-scrolling and focus are the widgets' own business.
+same in the first turn and in the ten-thousandth. In a long turn only the newest blocks are live, so that its
+last call costs no more than its first. What grows with the session is a `Trail`. Folding, scrolling and focus
+are the widgets' own business.
 """
 
 from __future__ import annotations
@@ -225,6 +226,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     restoring: bool = False
     past: Trail[Block] = Trail()
     live: tuple[Block, ...] = ()
+    turn_past: Trail[Block] = Trail()
+    """The blocks of the newest turn that are in the past."""
     turns: Trail[TurnRow] = Trail()
     phase: Phase = "idle"
     phase_since: float = 0.0

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
+from typing import Final
 
 from msgspec.structs import replace
 
 from keen_tui.domain.display import TextDisplay
-from keen_tui.domain.events import WebSearched
+from keen_tui.domain.events import TurnDone, WebSearched
 from keen_tui.domain.messages import (
     ToolResult,
 )
 from keen_tui.frontends.tui.state.displays import packed_display
 from keen_tui.frontends.tui.state.state import (
     Block,
+    CompactionBlock,
+    EndBlock,
     ReasoningBlock,
     RetryBlock,
     TextBlock,
@@ -23,6 +27,24 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.text.labels import source_lines
 from keen_tui.text.units import counted
+
+MOST_LIVE: Final = 200
+"""Live blocks from which on the oldest ones go to the past."""
+NEWEST_LIVE: Final = 100
+"""The newest blocks, which stay live."""
+
+
+def with_short_live(state: UiState) -> UiState:
+    """With the oldest blocks of a long turn in the past, up to the first one that may still change."""
+    if len(state.live) <= MOST_LIVE:
+        return state
+    oldest = tuple(takewhile(_is_final, state.live[:-NEWEST_LIVE]))
+    return replace(
+        state,
+        past=state.past.plus(oldest),
+        turn_past=state.turn_past.plus(oldest),
+        live=state.live[len(oldest) :],
+    )
 
 
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
@@ -89,3 +111,19 @@ def closed(block: Block, *, lost: bool) -> Block:
     if isinstance(block, TextBlock | ReasoningBlock) and block.open:
         return replace(block, open=False, lost=lost)
     return block
+
+
+def _is_final(block: Block) -> bool:
+    """Whether nothing more is expected to change it in its turn."""
+    match block:
+        case ToolBlock():
+            return block.result is not None
+        case TextBlock() | ReasoningBlock():
+            return not block.open
+        case CompactionBlock():
+            return block.end is not None
+        case EndBlock():
+            return isinstance(block.end, TurnDone) or bool(block.settled)
+        case RetryBlock():
+            return False
+    return True

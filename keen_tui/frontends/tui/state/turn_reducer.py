@@ -70,6 +70,7 @@ def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
         ran_bytes=0,
         past=state.past.plus(state.live),
         live=(UserBlock(turn=event.turn, text=event.text),),
+        turn_past=Trail(),
         turns=state.turns.plus((row,)),
     )
 
@@ -194,6 +195,7 @@ def taken_back(state: UiState, event: MessageTakenBack) -> UiState:
         ran_bytes=state.ran_bytes + max(gone - utf8_bytes(event.text), 0),
         past=Trail(filter(stays, state.past)),
         live=tuple(filter(stays, state.live)),
+        turn_past=Trail(),
         turns=Trail(row for row in state.turns if row.turn != event.turn),
         failed=None,
         taken_back=event.text,

@@ -98,4 +98,5 @@ class Strip(RowWidget):
 
 def _told(state: UiState) -> tuple[object, ...]:
     """What of a state is told here."""
-    return state.phase, state.turns, len(state.live), state.todos, state.hook
+    blocks = len(state.past) + len(state.live)
+    return state.phase, state.turns, blocks, state.todos, state.hook
