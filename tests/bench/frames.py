@@ -1,8 +1,9 @@
-"""The cost of a new block: `python -P frames.py CHECKOUT SESSION_FILE WORDS` prints milliseconds as JSON.
+"""The cost of a new block: `python -P frames.py CHECKOUT SESSION_FILE WORDS CALLS` prints milliseconds as
+JSON.
 
 The app runs like in the tests of CHECKOUT, without a terminal; everything else is real, including the bytes
 for the terminal. The past comes from the session file, which ends with WORDS; the new events come from a
-session that only publishes.
+session that only publishes. The newest turn has made so many CALLS before.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from keen_tui.domain.events import Event
     from tests.support.workspace import Driver
 
 APPENDED = 60
@@ -26,7 +29,7 @@ seconds."""
 _TURN = 1_000_000
 
 
-async def main(file: Path, words: str) -> list[float]:
+async def main(file: Path, words: str, calls: int) -> list[float]:
     """Milliseconds of CPU for each block that is appended."""
     from keen_tui.domain.events import TurnStarted
     from tests.support.workspace import workspace
@@ -36,7 +39,11 @@ async def main(file: Path, words: str) -> list[float]:
             await _open(driver, file, words)
             driver.session.publish(TurnStarted(turn=_TURN, attempt=1, text="go on"))
             await _rest()
-            return [await _append(driver, number) for number in range(APPENDED)]
+            for number in range(calls):
+                driver.session.publish(*_call(number))
+                await asyncio.sleep(0)
+            await _rest()
+            return [await _append(driver, calls + number) for number in range(APPENDED)]
 
 
 async def _open(driver: Driver, file: Path, words: str) -> None:
@@ -51,19 +58,24 @@ async def _open(driver: Driver, file: Path, words: str) -> None:
 
 
 async def _append(driver: Driver, number: int) -> float:
-    """CPU time of the event loop's thread from the event to the end of its frame."""
+    """CPU time of the event loop's thread from the events to the end of their frame."""
+    before = time.thread_time()
+    driver.session.publish(*_call(number))
+    await _rest()
+    return (time.thread_time() - before) * 1000
+
+
+def _call(number: int) -> Sequence[Event]:
+    """A call of the newest turn."""
     from keen_tui.domain.events import ToolFinished, ToolStarted
     from keen_tui.domain.messages import ToolResult
 
     call = {"turn": _TURN, "step": 1, "id": f"new{number}", "name": "read_file", "target": "a.py"}
     result = ToolResult(text="one\ntwo\n", summary="2 lines")
-    before = time.thread_time()
-    driver.session.publish(
+    return (
         ToolStarted(**call, arguments={}),  # type: ignore[arg-type]
         ToolFinished(**call, arguments={}, result=result, seconds=0.1),  # type: ignore[arg-type]
     )
-    await _rest()
-    return (time.thread_time() - before) * 1000
 
 
 async def _rest() -> None:
@@ -77,4 +89,4 @@ async def _rest() -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, sys.argv[1])
-    print(json.dumps(asyncio.run(main(Path(sys.argv[2]), sys.argv[3]))))
+    print(json.dumps(asyncio.run(main(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))))

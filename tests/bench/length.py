@@ -1,5 +1,5 @@
 """A session of 10,000 messages: continuing it, moving in it, adding to it, and its memory. A frame should
-cost the same as at 100 messages."""
+cost the same as at 100 messages, and in a turn of 2,000 calls the same as in its first."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ FRAME = 16.0
 """Milliseconds of CPU that an action may take."""
 
 _STREAMED, _TURNS = 200, 3
+_CALLS = 2_000
 
 
 def _replies() -> Iterator[Reply]:
@@ -215,16 +216,29 @@ def _streamed(program: TerminalProgram, number: int) -> Streamed:
 
 
 def _appending(few: Place, many: Place) -> Iterator[Row]:
-    """Run in a separate process for each length; see frames.py."""
-    short, long = _appended(few, FEW), _appended(many, MANY)
+    """Run in separate processes, which alternate; see frames.py."""
+    short, long, called = list[float](), list[float](), list[float]()
+    for _ in range(2):
+        short += _appended(few, FEW)
+        long += _appended(many, MANY)
+        called += _appended(few, FEW, _CALLS)
     yield _budgeted("append a block", long)
     yield _compared("append a block", long, short)
+    yield Row(
+        what=f"a turn of {_CALLS:,} calls: append a block",
+        value=statistics.median(called),
+        unit="ms CPU",
+        reference=statistics.median(short),
+        against="in a turn that has just begun",
+        budget=1.2,
+    )
 
 
-def _appended(where: Place, messages: int) -> list[float]:
-    """Milliseconds of CPU for each block that is appended to the session of that place."""
+def _appended(where: Place, messages: int, calls: int = 0) -> list[float]:
+    """Milliseconds of CPU for each block that is appended to the session of that place, after so many calls
+    of the newest turn."""
     script = (sys.executable, "-P", str(HERE / "frames.py"), str(PACKAGE))
-    command = (*script, str(session_file(where)), last_words(messages))
+    command = (*script, str(session_file(where)), last_words(messages), str(calls))
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: list[float] = json.loads(done.stdout)
     return found

@@ -24,7 +24,7 @@ from keen_tui.frontends.tui.terminal import compositor
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
 from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce, PaneRow
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 
 
 class SlowToSize(StripWidget):
@@ -65,7 +65,8 @@ class OneWidget(App[None]):
         return screen
 
     def compose(self) -> ComposeResult:
-        yield SlowToSize()
+        with Vertical():
+            yield SlowToSize()
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         if renderable is not None:
@@ -109,7 +110,7 @@ async def test_a_widget_that_is_not_told_holds_nothing_up_for_long() -> None:
 async def test_a_widget_that_is_hidden_before_it_is_told_leaves_the_screen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compositor, "PATIENCE", 60.0)
+    monkeypatch.setattr(compositor, "PATIENCE", 10 * LIMIT)
     app = OneWidget()
     async with app.run_test(size=(5, 2)):
         rows = app.query_one(SlowToSize)
@@ -118,7 +119,7 @@ async def test_a_widget_that_is_hidden_before_it_is_told_leaves_the_screen(
         rows.styles.width = 3
         await until(lambda: rows.size.width == 3)
         app.pictures.clear()
-        rows.display = False
+        app.query_one(Vertical).display = False  # it can't hide itself before it has handled the message
         await until(lambda: app.pictures)
         rows.gate.set()
 
