@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -76,8 +76,14 @@ class Line(NamedTuple):
 BLANK = Line()
 
 
-def cells_of(runs: Iterable[Segment]) -> int:
-    return sum(cell_len(segment.text) for segment in runs)
+def cells_of(runs: Runs) -> int:
+    texts = [run.text for run in runs]
+    return sum(map(_measure("".join(texts)), texts))
+
+
+def _measure(text: str) -> Callable[[str], int]:
+    """The function that counts the cells of parts of a text. In plain English each character has one."""
+    return len if text.isascii() and text.isprintable() else cell_len
 
 
 def wrap(runs: Runs, cells: int) -> list[Line]:
@@ -170,10 +176,11 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
         yield 0, len(paragraph.rstrip()), " "
         return
     start = end = used = 0
+    measure = _measure(paragraph)
     for match in _WORDS.finditer(paragraph):
         word = match[0].rstrip()
         blanks = len(match[0]) - len(word)
-        width = cell_len(word)
+        width = measure(word)
         if used and used + width > cells:
             yield start, end, " "
             start, used = match.start(), 0
@@ -185,9 +192,9 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
                 broken += len(piece)
                 yield start, broken, ""
                 start = broken
-            used = cell_len(rest) + blanks
+            used = measure(rest) + blanks
         else:
-            used += cell_len(match[0])
+            used += measure(match[0])
     yield start, max(end, start), " "
 
 

@@ -26,7 +26,7 @@ PARAGRAPH: Final = 4_000
 LONGEST_BLOCK: Final = 16_384
 """Characters of any other block, such as a quotation; a longer one is cut at a line."""
 
-_SLICE: Final = 512
+_SLICE: Final = 2_048
 _LETTER_AFTER_BLANK = re.compile(r"\s(?=[^\W\d_])")
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})\s*(\S*)")
 _HALF_ROW = re.compile(r"(?<=\n)[ >]*\| *\Z")
