@@ -3,7 +3,7 @@ JSON.
 
 The app runs like in the tests of CHECKOUT, without a terminal; everything else is real, including the bytes
 for the terminal. The past comes from the session file, which ends with WORDS; the new events come from a
-session that only publishes. The newest turn has made so many CALLS before.
+session that only publishes. The newest turn has made CALLS calls before.
 """
 
 from __future__ import annotations

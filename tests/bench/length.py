@@ -1,5 +1,5 @@
 """A session of 10,000 messages: continuing it, moving in it, adding to it, and its memory. A frame should
-cost the same as at 100 messages, and in a turn of 2,000 calls the same as in its first."""
+cost the same as at 100 messages, and after 2,000 calls of a turn the same as at its beginning."""
 
 from __future__ import annotations
 

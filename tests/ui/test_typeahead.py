@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from contextlib import ExitStack
 
+import pytest
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import Static
 
 from keen_tui.frontends.tui.keys.typeahead import Typeahead
 from keen_tui.frontends.tui.terminal.message_queues import is_at_rest
+from tests.support.waiting import until
 
 
 class Busy(Message):
@@ -24,22 +25,18 @@ class Busy(Message):
 
 
 class Pane(Vertical, can_focus=True):
-    """Gives each key to its parent, four messages later, each in a queue of its own."""
+    """Notifies the app of each key, through the containers around it."""
 
     class Typed(Message):
-        def __init__(self, key: str, hops: int) -> None:
+        """The key `name` was typed into `pane`."""
+
+        def __init__(self, pane: str | None, name: str) -> None:
             super().__init__()
-            self.key, self.hops = key, hops
+            self.pane, self.name = pane, name
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        self.post_message(self.Typed(event.key, 4))
-
-    @on(Typed)
-    def _hop(self, message: Typed) -> None:
-        if message.hops:
-            message.stop()
-            self.post_message(self.Typed(message.key, message.hops - 1))
+        self.post_message(self.Typed(self.id, event.key))
 
     async def on_busy(self, message: Busy) -> None:
         message.begun.set()
@@ -47,16 +44,20 @@ class Pane(Vertical, can_focus=True):
 
 
 class Panes(App[None]):
-    """Two panes. The focus moves from one to the other with each key, when the app hears of it."""
+    """Two panes in containers. The focus moves from one to the other when the app hears of a key."""
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int) -> None:
         super().__init__()
         self.heard: list[tuple[str | None, str]] = []
         self.typeahead = Typeahead(self, self.act_on)
+        self._depth = depth
 
     def compose(self) -> ComposeResult:
-        yield Pane(Static(), id="one")
-        yield Pane(Static(), id="other")
+        with ExitStack() as inside:
+            for _ in range(self._depth):
+                inside.enter_context(Vertical())
+            yield Pane(id="one")
+            yield Pane(id="other")
 
     async def act_on(self, typed: events.Key | events.Paste) -> None:
         assert self.focused is not None
@@ -64,46 +65,37 @@ class Panes(App[None]):
 
     @on(Pane.Typed)
     def _hear(self, message: Pane.Typed) -> None:
-        assert self.focused is not None
-        self.heard.append((self.focused.id, message.key))
-        self.query_one("#other" if self.focused.id == "one" else "#one").focus()
+        self.heard.append((message.pane, message.name))
+        self.query_one("#other" if message.pane == "one" else "#one").focus()
 
 
-async def _until(holds: Any) -> None:
-    async with asyncio.timeout(60):
-        while not holds():
-            await asyncio.sleep(0.01)
-
-
-async def test_each_key_acts_in_the_pane_that_the_one_before_it_led_to() -> None:
-    app = Panes()
+@pytest.mark.parametrize("depth", [1, 5, 40])
+async def test_each_key_acts_in_the_pane_that_the_one_before_it_led_to(depth: int) -> None:
+    app = Panes(depth)
     async with app.run_test() as pilot:
         app.query_one("#one").focus()
         await pilot.pause()
         for key in "abcdef":
             await app.typeahead.take(events.Key(key, key))
         opening = asyncio.create_task(app.typeahead.open())
-        await _until(lambda: len(app.heard) == 6)
+        await until(lambda: len(app.heard) == 6)
         await opening
     assert app.heard == [(pane, key) for pane, key in zip(["one", "other"] * 3, "abcdef", strict=True)]
 
 
 async def test_a_widget_is_at_rest_between_its_messages_only() -> None:
-    app = Panes()
+    app, busy, new = Panes(1), Busy(), Pane()
     async with app.run_test() as pilot:
         pane = app.query_one("#one")
         await pilot.pause()
-        await _until(lambda: is_at_rest(pane))
-        busy = Busy()
+        await until(lambda: is_at_rest(pane))
         pane.post_message(busy)
-        assert not is_at_rest(pane)
+        before = is_at_rest(pane)
         await busy.begun.wait()
-        assert not is_at_rest(pane)
+        meanwhile = is_at_rest(pane)
         busy.may_end.set()
-        await _until(lambda: is_at_rest(pane))
-        new = Pane()
-        assert not is_at_rest(new)
+        await until(lambda: is_at_rest(pane))
+        unmounted = is_at_rest(new)
         await app.mount(new)
-        await _until(lambda: is_at_rest(new))
-        await new.remove()
-        assert not is_at_rest(new)
+        await until(lambda: is_at_rest(new))
+    assert (before, meanwhile, unmounted) == (False, False, False)

@@ -301,8 +301,7 @@ class KeenApp(TerminalApp[str | None]):
 
     async def _answer_keys(self) -> None:
         """Let the entrance show what was typed so far."""
-        await drained(self)
-        await drained(self._entrance)
+        await drained(self, self._entrance)
         painted = asyncio.Event()
         if self._entrance.call_after_refresh(painted.set):
             await painted.wait()

@@ -45,11 +45,11 @@ PARTS: Mapping[str, Callable[[int], list[Event]]] = {
     "read": lambda step: story.read(2, f"c{step}", "a.py", 3),
     "edit": lambda step: story.edit(2, f"c{step}"),
     "calls": lambda step: [
-        story.tool_started(2, f"c{step}", "bash", "sleep 9"),
+        story.tool_started(2, f"slow{step}", "bash", "sleep 9"),
         *story.failing_bash(2, f"d{step}", "pytest"),
     ],
-    "output": lambda step: [ToolOutput(turn=2, id=f"c{step - 1}", text="line\n", lines=1, bytes=5)],
-    "end of a call": lambda step: story.read(2, f"c{step - 2}", "a.py", 3)[1:],
+    "output": lambda step: [ToolOutput(turn=2, id=f"slow{step - 1}", text="line\n", lines=1, bytes=5)],
+    "end of a call": lambda step: story.read(2, f"slow{step - 2}", "a.py", 3)[1:],
     "contact": lambda step: [HostContacted(turn=2, id=f"c{step // 2}", host="a.example")],
     "search": lambda step: [WebSearched(turn=2, step=step, query="tax")],
     "steered": lambda step: [Steered(turn=2, step=step, text=f"and {step}")],
@@ -59,7 +59,8 @@ PARTS: Mapping[str, Callable[[int], list[Event]]] = {
     "retry": lambda step: [
         RetryScheduled(turn=2, step=step, attempt=2, max_attempts=4, delay=1, reason="cut", detail="lost")
     ],
-    "cut": lambda _: [story.incomplete(2), story.started(2, None, attempt=2)],
+    "cut": lambda _: [story.incomplete(2)],
+    "retried": lambda _: [story.started(2, None, attempt=2)],
 }
 """Pieces of a turn by name, each for the number of a step."""
 
@@ -91,6 +92,17 @@ def test_a_long_turn_has_the_blocks_that_it_would_have_if_all_were_live(
     assert replace(state, past=whole.past, live=whole.live, turn_past=whole.turn_past) == whole
 
 
+def test_activity_shows_a_late_contact_of_a_call_that_is_in_the_past() -> None:
+    panel = Activity(look().styles, UNICODE, clock=lambda: 1.0)
+    state = apply_all(UiState(), _long_turn(300), 1.0)
+    panel.show(state)
+    contact = HostContacted(turn=1, id="c3", host="a.example")
+    with patch.object(panel, "changed") as changed:
+        panel.show(apply_all(state, [contact], 1.0))
+    changed.assert_called_once_with()
+    assert len(panel.entries(40)[3].rows) == 2
+
+
 def test_few_blocks_of_a_long_turn_are_live() -> None:
     state = apply_all(UiState(), _long_turn(1_000), 1.0)
     assert len(state.live) <= MOST_LIVE
@@ -104,8 +116,7 @@ def test_a_message_taken_back_takes_all_its_blocks_along() -> None:
 
 @pytest.mark.parametrize("calls", [30, 1_000])
 def test_activity_lists_every_call_of_the_turn(calls: int) -> None:
-    styles = look().styles
-    panel = Activity(styles, UNICODE, clock=lambda: 1.0)
+    panel = Activity(look().styles, UNICODE, clock=lambda: 1.0)
     for event in _long_turn(calls):
         panel.show(apply_all(panel._state, [event], 1.0))
     listed = [entry.call_id for entry in panel.entries(40) if entry.call_id]

@@ -98,6 +98,7 @@ def test_a_property_has_its_type(owner: type, name: str) -> None:
 
 def test_a_queue_of_messages_has_an_event_that_its_reader_waits_for() -> None:
     assert isinstance(Queue().ready_event, asyncio.Event)
+    assert not asyncio.Event()._waiters
     assert "await self.ready_event.wait()" in inspect.getsource(Queue.get)
 
 

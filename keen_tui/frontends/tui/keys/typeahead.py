@@ -22,9 +22,8 @@ from keen_tui.frontends.tui.terminal.message_queues import drained, is_at_rest
 
 TypedEvent = events.Key | events.Paste
 
-_PASSES: Final = 8
-"""The most times that a key's widgets are asked whether they are at rest. One that handles a key may post a
-message about it, which takes the same way once more; in a stream one of them may always be busy."""
+_SPARE_LOOKS: Final = 8
+"""How often widgets are asked whether they are at rest, beyond twice their number."""
 _PATIENCE: Final = 5.0
 """Seconds that a key waits for the one before it at most, so that no widget can lock the keyboard."""
 
@@ -128,13 +127,14 @@ class Typeahead:
 
 
 async def _come_to_rest(pumps: Sequence[MessagePump]) -> None:
-    """Wait until these have no more messages to handle. They are asked in the order of a key's way."""
-    for _ in range(_PASSES):
+    """Wait until these have no more messages to handle. Each time, a message may have gone only one step
+    further on its way through them, and the widget at its end may answer with another one. In a stream one of
+    them may always be busy."""
+    for _ in range(2 * len(pumps) + _SPARE_LOOKS):
         busy = [pump for pump in pumps if not is_at_rest(pump)]
         if not busy:
             break
-        for pump in busy:
-            await drained(pump)
+        await drained(*busy)
 
 
 def _is_letter(typed: TypedEvent | asyncio.Event) -> TypeGuard[events.Key]:

@@ -148,7 +148,7 @@ class Activity(Panel):
 def _drawn_of(state: UiState, now: float) -> tuple[object, ...]:
     """What of a state is drawn here: all but the words of the reply, which come thirty times a second."""
     live = [block for block in state.live if not isinstance(block, TextBlock)]
-    return live, state.turns, state.phase, doing(state, now).silent, state.tasks
+    return state.turn_past, live, state.turns, state.phase, doing(state, now).silent, state.tasks
 
 
 def _has_contacts(block: Block) -> bool:

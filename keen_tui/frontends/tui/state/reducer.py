@@ -100,6 +100,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     is_open,
     searched,
     utf8_bytes,
+    with_newest,
     with_row,
     with_short_live,
     without_retry,
@@ -270,30 +271,7 @@ def _with_newest_message(state: UiState, turn: int, change: Callable[[UserBlock]
     def told(block: Block) -> Block:
         return change(block) if isinstance(block, UserBlock) else block
 
-    return _with_newest(state, lambda block: isinstance(block, UserBlock) and block.turn == turn, told)
-
-
-def _with_newest(state: UiState, is_it: Callable[[Block], bool], change: Callable[[Block], Block]) -> UiState:
-    """Change the newest of these blocks, if there is one."""
-    place = _newest(state.live, is_it)
-    if place is not None:
-        live = (*state.live[:place], change(state.live[place]), *state.live[place + 1 :])
-        return replace(state, live=live)
-    place = _newest(state.past, is_it)
-    if place is None:
-        return state
-    before = state.past[place]
-    after = change(before)
-
-    def changed(block: Block) -> Block:
-        return after if block is before else block
-
-    return replace(state, past=state.past.mapped(changed, place), turn_past=state.turn_past.mapped(changed))
-
-
-def _newest(blocks: Sequence[Block], is_it: Callable[[Block], bool]) -> int | None:
-    """The place of the newest of these blocks."""
-    return next((at for at in range(len(blocks) - 1, -1, -1) if is_it(blocks[at])), None)
+    return with_newest(state, lambda block: isinstance(block, UserBlock) and block.turn == turn, told)
 
 
 def _sent_bytes(image: Image) -> int:
@@ -343,17 +321,18 @@ def _tool_output(state: UiState, event: ToolOutput) -> UiState:
 
 
 def _contacted(state: UiState, event: HostContacted) -> UiState:
-    """A command in the background may reach a host long after its call has ended."""
+    """A command in the background may reach a host after its call has ended. When the next turn has begun,
+    that isn't shown any more."""
     if not state.turns or event.turn != state.turns[-1].turn:
         return state
 
     def is_call(block: Block) -> bool:
         return isinstance(block, ToolBlock) and (block.turn, block.id) == (event.turn, event.id)
 
-    def told(block: Block) -> Block:
+    def changed(block: Block) -> Block:
         return replace(block, contacts=(*block.contacts, event)) if isinstance(block, ToolBlock) else block
 
-    return _with_newest(state, is_call, told)
+    return with_newest(state, is_call, changed)
 
 
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:

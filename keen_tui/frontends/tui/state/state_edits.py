@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -29,13 +29,14 @@ from keen_tui.text.labels import source_lines
 from keen_tui.text.units import counted
 
 MOST_LIVE: Final = 200
-"""Live blocks from which on the oldest ones go to the past."""
+"""The most live blocks. If there are more, the oldest ones go to the past."""
 NEWEST_LIVE: Final = 100
 """The newest blocks, which stay live."""
 
 
 def with_short_live(state: UiState) -> UiState:
-    """With the oldest blocks of a long turn in the past, up to the first one that may still change."""
+    """The state with the oldest blocks of a long turn moved to the past, up to the first block that may still
+    change."""
     if len(state.live) <= MOST_LIVE:
         return state
     oldest = tuple(takewhile(_is_final, state.live[:-NEWEST_LIVE]))
@@ -45,6 +46,26 @@ def with_short_live(state: UiState) -> UiState:
         turn_past=state.turn_past.plus(oldest),
         live=state.live[len(oldest) :],
     )
+
+
+def with_newest(
+    state: UiState, matches: Callable[[Block], bool], change: Callable[[Block], Block]
+) -> UiState:
+    """Change the newest block that matches, if one does."""
+    place = _newest(state.live, matches)
+    if place is not None:
+        live = (*state.live[:place], change(state.live[place]), *state.live[place + 1 :])
+        return replace(state, live=live)
+    place = _newest(state.past, matches)
+    if place is None:
+        return state
+    before = state.past[place]
+    after = change(before)
+
+    def changed(block: Block) -> Block:
+        return after if block is before else block
+
+    return replace(state, past=state.past.mapped(changed, place), turn_past=state.turn_past.mapped(changed))
 
 
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
@@ -113,8 +134,13 @@ def closed(block: Block, *, lost: bool) -> Block:
     return block
 
 
+def _newest(blocks: Sequence[Block], matches: Callable[[Block], bool]) -> int | None:
+    """The place of the newest of these blocks that matches; None if none does."""
+    return next((at for at in range(len(blocks) - 1, -1, -1) if matches(blocks[at])), None)
+
+
 def _is_final(block: Block) -> bool:
-    """Whether nothing more is expected to change it in its turn."""
+    """Whether no event of its turn changes it any more, but that its command reached another host."""
     match block:
         case ToolBlock():
             return block.result is not None

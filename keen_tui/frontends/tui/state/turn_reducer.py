@@ -195,7 +195,7 @@ def taken_back(state: UiState, event: MessageTakenBack) -> UiState:
         ran_bytes=state.ran_bytes + max(gone - utf8_bytes(event.text), 0),
         past=Trail(filter(stays, state.past)),
         live=tuple(filter(stays, state.live)),
-        turn_past=Trail(),
+        turn_past=Trail(filter(stays, state.turn_past)),
         turns=Trail(row for row in state.turns if row.turn != event.turn),
         failed=None,
         taken_back=event.text,

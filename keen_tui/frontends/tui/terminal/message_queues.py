@@ -15,8 +15,10 @@ def is_at_rest(pump: MessagePump) -> bool:
     return bool(ready._waiters) and not ready.is_set()
 
 
-async def drained(pump: MessagePump) -> None:
-    """Wait until a message pump has handled all that is in its queue now."""
-    done = asyncio.Event()
-    if pump.post_message(events.Callback(done.set)):  # `call_later` has Textual count parameters each time
-        await done.wait()
+async def drained(*pumps: MessagePump) -> None:
+    """Wait until each of these, one after the other, has handled all that is in its queue then. One that is
+    closed takes no more messages, and isn't waited for."""
+    for pump in pumps:
+        done = asyncio.Event()
+        if pump.post_message(events.Callback(done.set)):  # `call_later` would inspect a signature each time
+            await done.wait()

@@ -32,8 +32,8 @@ class StripWidget(Widget):
     before that."""
 
     _is_stale = True
-    _is_idle = False
-    """Whether `on_idle` runs."""
+    _in_on_idle = False
+    """True while `on_idle` runs."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -79,15 +79,15 @@ class StripWidget(Widget):
 
     def on_idle(self) -> None:
         """Compare the rows, before Textual looks whether something must be painted again."""
-        self._is_idle = True
+        self._in_on_idle = True
         try:
             self._compare()
         finally:
-            self._is_idle = False
+            self._in_on_idle = False
 
     def check_idle(self) -> None:
-        """Have Textual look whether something must be painted again. Behind `on_idle` it does so anyway."""
-        if not self._is_idle:
+        """Have Textual look whether something must be painted again. After `on_idle` it does so anyway."""
+        if not self._in_on_idle:
             super().check_idle()
 
     def _compare(self) -> None:

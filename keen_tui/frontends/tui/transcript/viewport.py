@@ -68,7 +68,6 @@ class Viewport:
         self._surface = surface
         self._document = document
         self._anchor = Place(0, 0)
-        self._placing = False
         self._settled_in = Size(0, 0)
 
     @property
@@ -122,7 +121,7 @@ class Viewport:
         """Whether a change of the scroll offset comes from the user. During a resize it doesn't: Textual
         limits the offset to the new size."""
         region = self._surface.scrollable_content_region
-        return not self._placing and region.size == self._settled_in
+        return region.size == self._settled_in
 
     def begin(self) -> None:
         """Another conversation replaces this one: go to its end."""
@@ -231,11 +230,7 @@ class Viewport:
         return document.top(index) + offset
 
     def _put_on(self, row: int) -> None:
-        self._placing = True
-        try:
-            self._surface.scroll_to_row(row)
-        finally:
-            self._placing = False
+        self._surface.scroll_to_row(row)
         self._anchor = self._document.find(row)
 
 

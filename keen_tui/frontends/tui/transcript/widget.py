@@ -110,7 +110,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             self.cursor,
             run=partial(self.run_worker, name="find", group="find"),
             refresh=self.refresh,
-            counted=lambda tally: self._tell(HitsCounted(tally)),
+            counted=lambda tally: self._notify_screen(HitsCounted(tally)),
         )
         run = partial(self.run_worker, name="heights", group="heights")
         self._heights = HeightUpdates(self.document, self.viewport, run=run)
@@ -360,8 +360,8 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
 
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""
-        # Set as usual, the size would have Textual lay out the screen for scrollbars that aren't here, and
-        # the row would be checked against that size, and told to us as if somebody had scrolled.
+        # Set the usual way, the size makes Textual lay out the screen for scrollbars that we don't have, and
+        # the row is checked against that size and reported as if the user had scrolled.
         self.set_reactive(Widget.virtual_size, Size(self.size.width, self.document.rows))
         self.set_reactive(Widget.scroll_y, row)
         self.set_reactive(Widget.scroll_target_y, row)
@@ -376,10 +376,10 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             moved = Moved(
                 following=following, below=below, key_chip_visible=key_chip_visible, can_fold=can_fold
             )
-            self._tell(moved)
+            self._notify_screen(moved)
 
-    def _tell(self, message: Moved | HitsCounted) -> None:
-        """Tell the screen directly: otherwise each container around the transcript would handle it first."""
+    def _notify_screen(self, message: Moved | HitsCounted) -> None:
+        """Post it to the screen directly: otherwise each container in between would handle it first."""
         self.screen.post_message(message)
 
     def _redraw(self, look: RenderStyle) -> None:

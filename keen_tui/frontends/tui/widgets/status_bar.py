@@ -53,7 +53,9 @@ class StatusBar(RowWidget):
     ) -> None:
         """Draw this state, if something that stands in the row is different."""
         # Other widgets draw these.
-        state = replace(state, past=Trail(), live=(), turns=Trail(), phase_since=0.0, last_word_at=0.0)
+        state = replace(
+            state, past=Trail(), live=(), turn_past=Trail(), turns=Trail(), phase_since=0.0, last_word_at=0.0
+        )
         before = self._state, self._chip_in_view, self._pane_keys, self._overlay_open
         if before == (state, chip_in_view, pane_keys, overlay_open):
             return

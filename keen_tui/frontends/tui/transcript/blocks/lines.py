@@ -77,12 +77,13 @@ BLANK = Line()
 
 
 def cells_of(runs: Runs) -> int:
+    """The cells that these pieces take."""
     texts = [run.text for run in runs]
     return sum(map(_measure("".join(texts)), texts))
 
 
 def _measure(text: str) -> Callable[[str], int]:
-    """The function that counts the cells of parts of a text. In plain English each character has one."""
+    """The function that counts the cells of parts of a text. Printable ASCII has one cell per character."""
     return len if text.isascii() and text.isprintable() else cell_len
 
 
