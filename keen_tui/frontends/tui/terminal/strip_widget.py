@@ -73,9 +73,12 @@ class StripWidget(Widget):
 
     def refresh_changed(self) -> None:
         """Repaint the rows that look different. They are compared when the widget has no more messages, so
-        several changes cost one comparison."""
-        self._may_differ = True
-        super().check_idle()
+        several changes cost one comparison. A widget that isn't shown is drawn when it is."""
+        if self.size:
+            self._may_differ = True
+            super().check_idle()
+        else:
+            self._is_stale = True
 
     def on_idle(self) -> None:
         """Compare the rows, before Textual looks whether something must be painted again."""

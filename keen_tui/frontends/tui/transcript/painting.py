@@ -3,7 +3,7 @@ rows below."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from rich.segment import Segment
@@ -54,9 +54,15 @@ class Painter:
     def blank(self, cells: int) -> Strip:
         return Strip.blank(cells, self._base)
 
-    def rows(self, index: int, offsets: range, *, has_cursor: bool) -> Iterator[Strip]:
-        """The rows of a block at these offsets."""
+    def rows(self, blocks: Iterable[tuple[int, range]], has_cursor: Callable[[int], bool]) -> Iterator[Strip]:
+        """The rows of blocks at these offsets. `has_cursor` says whether the cursor is on a block."""
         markers = [each for each in self._markers if each.has_marks]
+        for index, offsets in blocks:
+            yield from self._rows_of(index, offsets, markers, has_cursor=has_cursor(index))
+
+    def _rows_of(
+        self, index: int, offsets: range, markers: Sequence[Marker], *, has_cursor: bool
+    ) -> Iterator[Strip]:
         entry, lines = self._document.entries[index], self._document.lines(index)
         height = len(lines)
         for offset in offsets:

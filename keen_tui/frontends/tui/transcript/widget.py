@@ -350,9 +350,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
 
     def strips(self) -> list[Strip]:
         viewport, height = self.viewport, self.size.height
-        rows: list[Strip] = []
-        for index, offsets in self.document.blocks_in(viewport.row, height):
-            rows += self._painter.rows(index, offsets, has_cursor=self.cursor.is_on(index))
+        rows = [*self._painter.rows(self.document.blocks_in(viewport.row, height), self.cursor.is_on)]
         if rows and viewport.below and not viewport.following:
             key = shown("last_block" if self.has_focus else "bottom")
             rows[-1] = self._painter.with_mark(rows[-1], viewport.below, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -37,24 +37,37 @@ class Themed(Protocol):
         """Draw with another theme or another set of signs."""
 
 
+class _MadeOfRow(NamedTuple, Generic[Made]):
+    """What was made of a row for a look."""
+
+    row: Text
+    look: Hashable
+    made: Made
+
+
 class MadeOfRows(Generic[Made]):
     """What was made of the rows of the newest picture. Most rows of the next one are the same objects: what
     was made of them is made of them again without a look at their texts."""
 
     def __init__(self) -> None:
-        self._newest: dict[tuple[int, Hashable], tuple[Text, Made]] = {}
+        self._newest: dict[tuple[int, int], _MadeOfRow[Made]] = {}
 
     def of(self, rows: Iterable[tuple[Text, Hashable]], make: Callable[[Text, Any], Made]) -> list[Made]:
-        """What `make` makes of the rows of a picture, each with the look that it is made for."""
+        """What `make` makes of the rows of a picture, each with the look that it is made for. Most rows have
+        the same look, so the hash of a look, which is slow, is worked out once."""
         before, self._newest = self._newest, {}
+        hashes: dict[int, tuple[Hashable, int]] = {}
         picture: list[Made] = []
         for row, look in rows:
-            key = id(row), look
+            hashed = hashes.get(id(look))
+            if hashed is None:
+                hashed = hashes[id(look)] = look, hash(look)
+            key = id(row), hashed[1]
             kept = before.get(key)
-            if kept is None or kept[0] is not row:
-                kept = row, make(row, look)
+            if kept is None or kept.row is not row or kept.look != look:
+                kept = _MadeOfRow(row, look, make(row, look))
             self._newest[key] = kept
-            picture.append(kept[1])
+            picture.append(kept.made)
         return picture
 
 
