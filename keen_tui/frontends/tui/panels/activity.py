@@ -35,7 +35,6 @@ class Activity(Panel):
         self._tails = Tails()
         self._turn_past: Trail[Block] = Trail()
         self._in_past: list[Block] = []
-        """The blocks of a long turn's past that have an entry."""
 
     def show(self, state: UiState) -> None:
         """Draw this state."""
@@ -113,8 +112,7 @@ class Activity(Panel):
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
         blocks = self._blocks()
         limit = tail_limit(self._state.live, len(blocks), most)
-        heights = (1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks[-most:])
-        now = sum(heights)
+        now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks[-most:])
         working = int(model_is_working(self._state))
         earlier = max(len(self._state.turns) - 1, 0)
         named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + working, most // 2))
@@ -122,7 +120,7 @@ class Activity(Panel):
         return 3 + now + working + (earlier + 1 if earlier else 0) + tasks + 1
 
     def _blocks(self) -> list[Block]:
-        """The blocks of the newest turn that have an entry."""
+        """The blocks of the newest turn that have an entry, those in the past first."""
         past = self._state.turn_past
         if past is not self._turn_past:
             self._turn_past, self._in_past = past, [block for block in past if has_entry(block)]

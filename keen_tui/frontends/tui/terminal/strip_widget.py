@@ -32,8 +32,6 @@ class StripWidget(Widget):
     before that."""
 
     _is_stale = True
-    _in_on_idle = False
-    """True while `on_idle` runs."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -74,27 +72,12 @@ class StripWidget(Widget):
     def refresh_changed(self) -> None:
         """Repaint the rows that look different. They are compared when the widget has no more messages, so
         several changes cost one comparison. A widget that isn't shown is drawn when it is."""
+        self._may_differ = True
         if self.size:
-            self._may_differ = True
-            super().check_idle()
-        else:
-            self._is_stale = True
+            self.check_idle()
 
     def on_idle(self) -> None:
         """Compare the rows, before Textual looks whether something must be painted again."""
-        self._in_on_idle = True
-        try:
-            self._compare()
-        finally:
-            self._in_on_idle = False
-
-    def check_idle(self) -> None:
-        """Have Textual look whether something must be painted again. After `on_idle` it does so anyway."""
-        if not self._in_on_idle:
-            super().check_idle()
-
-    def _compare(self) -> None:
-        """Have the rows painted again that look different."""
         if not self._may_differ:
             return
         self._may_differ = False
@@ -119,7 +102,7 @@ class StripWidget(Widget):
             self._repaint(size)
             self._is_stale = self._may_differ = False
         else:
-            self._compare()
+            self.on_idle()
         rows = self._painted[crop.y : crop.bottom]
         if crop.column_span == (0, size.width):
             return rows

@@ -110,7 +110,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             self.cursor,
             run=partial(self.run_worker, name="find", group="find"),
             refresh=self.refresh,
-            counted=lambda tally: self._notify_screen(HitsCounted(tally)),
+            counted=lambda tally: self.screen.post_message(HitsCounted(tally)),
         )
         run = partial(self.run_worker, name="heights", group="heights")
         self._heights = HeightUpdates(self.document, self.viewport, run=run)
@@ -374,11 +374,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             moved = Moved(
                 following=following, below=below, key_chip_visible=key_chip_visible, can_fold=can_fold
             )
-            self._notify_screen(moved)
-
-    def _notify_screen(self, message: Moved | HitsCounted) -> None:
-        """Post it to the screen directly: otherwise each container in between would handle it first."""
-        self.screen.post_message(message)
+            self.screen.post_message(moved)  # otherwise each container in between would handle it first
 
     def _redraw(self, look: RenderStyle) -> None:
         self.document.redraw(look)
