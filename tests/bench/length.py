@@ -224,14 +224,8 @@ def _appending(few: Place, many: Place) -> Iterator[Row]:
         called += _appended(few, FEW, _CALLS)
     yield _budgeted("append a block", long)
     yield _compared("append a block", long, short)
-    yield Row(
-        what=f"a turn of {_CALLS:,} calls: append a block",
-        value=statistics.median(called),
-        unit="ms CPU",
-        reference=statistics.median(short),
-        against="in a turn that has just begun",
-        budget=1.2,
-    )
+    what = f"a turn of {_CALLS:,} calls: append a block"
+    yield _against(what, called, short, "in a turn that has just begun")
 
 
 def _appended(where: Place, messages: int, calls: int = 0) -> list[float]:
@@ -254,11 +248,15 @@ def _known(what: str, values: Sequence[float]) -> Row:
 
 
 def _compared(what: str, long: Sequence[float], short: Sequence[float]) -> Row:
+    return _against(f"10,000 messages: {what}", long, short, "at 100 messages")
+
+
+def _against(what: str, values: Sequence[float], reference: Sequence[float], against: str) -> Row:
     return Row(
-        what=f"10,000 messages: {what}",
-        value=statistics.median(long),
+        what=what,
+        value=statistics.median(values),
         unit="ms CPU",
-        reference=statistics.median(short),
-        against="at 100 messages",
+        reference=statistics.median(reference),
+        against=against,
         budget=1.2,
     )
