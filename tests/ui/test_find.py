@@ -130,6 +130,19 @@ async def test_the_way_over_the_last_hit_is_told(tmp_path: Path) -> None:
         await driver.until_shown("2 of 4")
 
 
+async def test_a_hit_at_the_end_comes_into_view_from_far_away(tmp_path: Path) -> None:
+    first, last = UserBlock(turn=1, text="needle at first"), UserBlock(turn=90, text="needle at last")
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await shown(driver, (first, *long_session(160), last))
+        await driver.press("ctrl+f")
+        await driver.type("needle")
+        await driver.until_shown("2 of 2")
+        await driver.press("down")
+        await driver.until_shown("needle at first")
+        await driver.press("up")
+        await driver.until_shown("needle at last")
+
+
 async def test_capitals_narrow_what_is_found(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(80, 24)) as driver:
         await shown(driver, (UserBlock(turn=1, text="Needle and needle"),))

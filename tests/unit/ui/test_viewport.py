@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual.geometry import Offset, Region
+from textual.geometry import Offset, Size
 
 from keen_tui.frontends.tui.state.state import Block, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
@@ -18,7 +18,7 @@ class Surface:
     """A view of `HEIGHT` rows that has the focus."""
 
     has_focus = True
-    scrollable_content_region = Region(0, 0, 80, HEIGHT)
+    size = Size(80, HEIGHT)
 
     def __init__(self) -> None:
         self.scroll_offset = Offset(0, 0)
@@ -91,12 +91,25 @@ def test_the_cursor_begins_on_the_last_block_in_view_and_takes_the_view_along() 
     assert cursor.index == 0 and surface.announced > before
 
 
+def test_a_block_that_is_revealed_is_in_view_with_rows_above_it() -> None:
+    surface, document, viewport = seen(*questions(20))
+    cursor = BlockCursor(surface, document, viewport)
+    for index in range(20):
+        viewport.go_home()
+        cursor.reveal(index)
+        row = document.top(index) + document.entries[index].gap - viewport.row
+        end = document.rows - HEIGHT
+        assert row >= 2 or viewport.row == 0
+        assert row <= 3 or viewport.row == end
+        assert row < HEIGHT
+
+
 def test_a_range_is_drawn_out_and_given_up() -> None:
     surface, document, viewport = seen(*questions(20))
     cursor = BlockCursor(surface, document, viewport)
     cursor.stand_on(18)
     cursor.move(-1, extend=True)
     cursor.move(-1, extend=True)
-    assert [*cursor.indices] == [16, 17, 18] and cursor.is_on(17)
+    assert [*cursor.indices] == [16, 17, 18] and 17 in cursor.painted
     cursor.move(1)
     assert [*cursor.indices] == [17]

@@ -47,9 +47,10 @@ class BlockCursor:
         """Whether the block at the cursor can fold."""
         return self.index is not None and self._document.folds(self.index)
 
-    def is_on(self, index: int) -> bool:
-        """Whether a block is painted as the cursor's, alone or in the range."""
-        return self._surface.has_focus and index in self.indices
+    @property
+    def painted(self) -> range:
+        """The blocks that are painted as the cursor's."""
+        return self.indices if self._surface.has_focus else range(0)
 
     def ensure(self) -> int | None:
         """The block at the cursor, which starts on the last block in view."""
@@ -96,8 +97,7 @@ class BlockCursor:
     def reveal(self, index: int) -> None:
         """Move to a block, and scroll it into view with some rows above it."""
         self.index = index
-        self._viewport.go(Place(index, 0))
-        self._viewport.scroll(-ROWS_ABOVE_REVEALED)
+        self._viewport.go(Place(index, 0), above=ROWS_ABOVE_REVEALED)
 
     def move(self, step: Step, *, extend: bool = False) -> None:
         """Move to the next block, or a page at a time through a block that is higher than the view."""
@@ -165,6 +165,5 @@ class BlockCursor:
         if begin is None:
             return False
         self.stand_on(begin)
-        self._viewport.go(Place(begin, 0))
-        self._viewport.scroll(-min(ROWS_ABOVE_REVEALED, self._viewport.height // 3))
+        self._viewport.go(Place(begin, 0), above=min(ROWS_ABOVE_REVEALED, self._viewport.height // 3))
         return True

@@ -13,6 +13,7 @@ from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import (
     block_name,
+    differs_as_last,
     draw_block,
     extent,
     gap_before,
@@ -309,15 +310,16 @@ class Document:
         self.outdated = min(self.outdated, length)
 
     def _last_changed(self, before_last: int, first_changed: int) -> int:
-        """Redraw the block that was last before and the one that is last now: the last block is drawn
-        differently."""
+        """Redraw the block that was last before and the one that is last now, if that makes a difference to
+        them."""
         last = len(self.entries) - 1
         if before_last == last:
             return first_changed
         for index in (before_last, last):
-            if 0 <= index <= last:
+            if 0 <= index <= last and differs_as_last(self.entries[index].block):
                 self._changed(index)
-        return min(first_changed, max(min(before_last, last), 0))
+                first_changed = min(first_changed, index)
+        return first_changed
 
     def _changed(self, index: int) -> None:
         entry = self.entries[index]

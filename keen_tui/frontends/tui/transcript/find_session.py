@@ -155,8 +155,7 @@ class FindSession:
         viewport.settle()
         row = self._document.top(place.block) + place.offset - viewport.row
         if not 1 <= row < viewport.height - 2:
-            viewport.go(place)
-            viewport.scroll(-(viewport.height // 3))
+            viewport.go(place, above=viewport.height // 3)
 
     def _report(self) -> None:
         tally = self._finder.tally

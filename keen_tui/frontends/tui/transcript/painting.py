@@ -3,7 +3,7 @@ rows below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from rich.segment import Segment
@@ -54,29 +54,32 @@ class Painter:
     def blank(self, cells: int) -> Strip:
         return Strip.blank(cells, self._base)
 
-    def rows(self, blocks: Iterable[tuple[int, range]], has_cursor: Callable[[int], bool]) -> Iterator[Strip]:
-        """The rows of blocks at these offsets. `has_cursor` says whether the cursor is on a block."""
+    def rows(self, blocks: Iterable[tuple[int, range]], cursor: range) -> list[Strip]:
+        """The rows of blocks at these offsets. `cursor`: the blocks that the cursor is on."""
         markers = [each for each in self._markers if each.has_marks]
+        rows: list[Strip] = []
         for index, offsets in blocks:
-            yield from self._rows_of(index, offsets, markers, has_cursor=has_cursor(index))
+            entry, lines = self._document.entries[index], self._document.lines(index)
+            height, has_cursor = len(lines), index in cursor
+            for offset in offsets:
+                row = offset - entry.gap
+                line = lines[row] if 0 <= row < height else BLANK
+                marks = [mark for each in markers for mark in each.marks(Place(index, offset))]
+                if marks:
+                    rows.append(self._painted(_marked(self._with_cursor(line, row, has_cursor), marks)))
+                else:
+                    rows.append(self._row((entry.serial, row, has_cursor), line))
+        return rows
 
-    def _rows_of(
-        self, index: int, offsets: range, markers: Sequence[Marker], *, has_cursor: bool
-    ) -> Iterator[Strip]:
-        entry, lines = self._document.entries[index], self._document.lines(index)
-        height = len(lines)
-        for offset in offsets:
-            row = offset - entry.gap
-            line = lines[row] if 0 <= row < height else BLANK
-            if marks := [mark for each in markers for mark in each.marks(Place(index, offset))]:
-                yield self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
-                continue
-            key = (entry.serial, row, has_cursor)
-            kept = self._strips.get(key)
-            if kept is None or kept[0] != line:
-                kept = line, self._painted(self._with_cursor(line, row, has_cursor))
-                self._strips.keep(key, kept)
-            yield kept[1]
+    def _row(self, key: tuple[int, int, bool], line: Line) -> Strip:
+        """A row without marks. `key`: the serial number of its block, its number there, and whether the
+        cursor is on it."""
+        kept = self._strips.get(key)
+        if kept is None or kept[0] != line:
+            _, row, has_cursor = key
+            kept = line, self._painted(self._with_cursor(line, row, has_cursor))
+            self._strips.keep(key, kept)
+        return kept[1]
 
     def with_mark(self, strip: Strip, below: int, key: str) -> Strip:
         """The last row in view, with the number of rows below it and the key that leads there."""

@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import Final, Literal, Protocol
 
-from textual.geometry import Offset, Region, Size
+from textual.geometry import Offset, Size
 
 from keen_tui.frontends.tui.state.state import EndBlock
 from keen_tui.frontends.tui.transcript.copying import RunBeside
@@ -38,8 +38,8 @@ class Surface(Protocol):
         """Its `y` is the first row in view."""
 
     @property
-    def scrollable_content_region(self) -> Region:
-        """The region where rows are shown."""
+    def size(self) -> Size:
+        """Its cells, all of which show rows; none while it is hidden."""
 
     def scroll_to_row(self, row: int) -> None:
         """Scroll so that this row of the document is the first in view."""
@@ -73,7 +73,7 @@ class Viewport:
     @property
     def height(self) -> int:
         """Rows in view."""
-        return self._surface.scrollable_content_region.height
+        return self._surface.size.height
 
     @property
     def row(self) -> int:
@@ -120,8 +120,7 @@ class Viewport:
     def is_settled(self) -> bool:
         """Whether a change of the scroll offset comes from the user. During a resize it doesn't: Textual
         limits the offset to the new size."""
-        region = self._surface.scrollable_content_region
-        return region.size == self._settled_in
+        return self._surface.size == self._settled_in
 
     def begin(self) -> None:
         """Another conversation replaces this one: go to its end."""
@@ -133,30 +132,20 @@ class Viewport:
         self._anchor = self._anchor._replace(block=self._anchor.block + blocks)
 
     def scroll(self, rows: int) -> None:
-        """Scroll by rows. Measures heights on the way instead of estimating them."""
-        document = self._document
-        if not len(document):
-            return
-        index, offset = self._anchor
-        offset += rows
-        if abs(rows) > 4 * self.height:
-            index, offset = document.find(document.top(index) + offset)
-        while offset < 0 < index:
-            index -= 1
-            offset += document.height(index)
-        while index < len(document) - 1 and offset >= document.height(index):
-            offset -= document.height(index)
-            index += 1
-        self.go(Place(index, max(offset, 0)))
+        """Scroll by rows."""
+        self.go(self._anchor, above=-rows)
 
     def scroll_page(self, step: Step) -> None:
         """Scroll by the height of the view, less one row."""
         self.scroll(step * (self.height - 1))
 
-    def go(self, place: Place) -> None:
-        """Move `place` to the first row of the view, or as near to it as the end allows."""
+    def go(self, place: Place, *, above: int = 0) -> None:
+        """Move `place` to the row of the view with so many rows above it, or as near to that as the beginning
+        and the end allow."""
+        if not len(self._document):
+            return
         self.following = False
-        self._anchor = place
+        self._anchor = self._away(place, -above)
         self.settle()
         self.stop()
 
@@ -176,9 +165,10 @@ class Viewport:
 
     def settle(self) -> None:
         """Measure the blocks in view, keep the view where it was (or at the end), and paint changed rows."""
-        if not self.height:
+        size = self._surface.size
+        if not size:
             return
-        self._settled_in = self._surface.scrollable_content_region.size
+        self._settled_in = size
         row = self._measured_bottom() if self.following else self._measured_view()
         self._put_on(row)
         self._surface.refresh_changed()
@@ -205,10 +195,25 @@ class Viewport:
         elif below > 0:
             self.scroll(below)
 
+    def _away(self, place: Place, rows: int) -> Place:
+        """The place so many rows below (or, if negative, above) another one. Measures heights on the way
+        instead of estimating them."""
+        document = self._document
+        index, offset = place.block, place.offset + rows
+        if abs(rows) > 4 * self.height:
+            index, offset = document.find(document.top(index) + offset)
+        while offset < 0 < index:
+            index -= 1
+            offset += document.height(index)
+        while index < len(document) - 1 and offset >= document.height(index):
+            offset -= document.height(index)
+            index += 1
+        return Place(index, max(offset, 0))
+
     def _measured_bottom(self) -> int:
         """Measure from the end upwards. Returns the row that is then at the top."""
         document = self._document
-        rows, index, height = 0, len(document), self.height
+        rows, index, height = 0, len(document), self._settled_in.height
         while index > 0 and rows < height:
             index -= 1
             rows += document.height(index)
@@ -221,7 +226,7 @@ class Viewport:
             return 0
         index = min(self._anchor.block, len(document) - 1)
         offset = min(self._anchor.offset, max(document.height(index) - 1, 0))
-        rows, below, height = -offset, index, self.height
+        rows, below, height = -offset, index, self._settled_in.height
         while below < len(document) and rows < height:
             rows += document.height(below)
             below += 1

@@ -291,7 +291,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         look = self.document.look
-        width = self.scrollable_content_region.width
+        width = self.size.width
         if width and width != look.width:
             self._redraw(RenderStyle(look.styles, look.glyphs, width))
         else:
@@ -349,12 +349,12 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.selection.updated()
 
     def strips(self) -> list[Strip]:
-        viewport, height = self.viewport, self.size.height
-        rows = [*self._painter.rows(self.document.blocks_in(viewport.row, height), self.cursor.is_on)]
-        if rows and viewport.below and not viewport.following:
+        viewport, (width, height) = self.viewport, self.size
+        rows = self._painter.rows(self.document.blocks_in(viewport.row, height), self.cursor.painted)
+        if rows and not viewport.following and (below := viewport.below):
             key = shown("last_block" if self.has_focus else "bottom")
-            rows[-1] = self._painter.with_mark(rows[-1], viewport.below, key)
-        return [*rows, *[self._painter.blank(self.size.width)] * (height - len(rows))]
+            rows[-1] = self._painter.with_mark(rows[-1], below, key)
+        return [*rows, *[self._painter.blank(width)] * (height - len(rows))]
 
     def scroll_to_row(self, row: int) -> None:
         """Have that row of the document be the first in view."""

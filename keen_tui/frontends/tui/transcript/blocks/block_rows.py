@@ -109,6 +109,16 @@ def ticks(block: Block, *, last: bool) -> bool:
     return isinstance(block, RetryBlock)
 
 
+def differs_as_last(block: Block) -> bool:
+    """Whether a block is drawn differently while no other follows it."""
+    match block:
+        case TextBlock() | ReasoningBlock():
+            return block.open
+        case EndBlock():
+            return not block.settled
+    return False
+
+
 def source(block: Block) -> str:
     """The block's text for the clipboard: unchanged Markdown, code without line numbers; of the end of a turn
     only why it isn't done."""
