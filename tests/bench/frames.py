@@ -70,7 +70,7 @@ def _call(number: int) -> Sequence[Event]:
     from keen_tui.domain.events import ToolFinished, ToolStarted
     from keen_tui.domain.messages import ToolResult
 
-    call = {"turn": _TURN, "step": 1, "id": f"new{number}", "name": "read_file", "target": "a.py"}
+    call = {"turn": _TURN, "step": 1, "id": f"new{number}", "name": "read_file", "target": f"a{number}.py"}
     result = ToolResult(text="one\ntwo\n", summary="2 lines")
     return (
         ToolStarted(**call, arguments={}),  # type: ignore[arg-type]

@@ -10,12 +10,11 @@ from rich.text import Text
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, has_entry, model_is_working
+from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, ListedBlocks, model_is_working
 from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
-from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.widgets.phrases import doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
 from keen_tui.text.units import duration
@@ -33,22 +32,26 @@ class Activity(Panel):
         self._clock = clock
         self._state = UiState()
         self._tails = Tails()
-        self._turn_past: Trail[Block] = Trail()
-        self._in_past: list[Block] = []
+        self._shown = _drawn_of(self._state, clock())
+        self._listed = ListedBlocks()
+        self._blocks: list[Block] = []
+        """The blocks of the newest turn that have an entry."""
 
     def show(self, state: UiState) -> None:
         """Draw this state."""
-        old, self._state = self._state, state
+        self._state = state
         if not state.running:
             self._tails.forget()
-        now = self._clock()
-        if _drawn_of(old, now) != _drawn_of(state, now):
+        drawn = _drawn_of(state, self._clock())
+        if drawn != self._shown:
+            self._shown = drawn
+            self._blocks = self._listed.of(state)
             self.changed()
 
     def place_of(self, turn: int, call_id: str | None) -> int | None:
         """The place of the entry of a call or, where it has none of its own, of its turn. None: there is
         none of that turn either."""
-        blocks = self._blocks()
+        blocks = self._blocks
         for place, block in enumerate(blocks):
             if isinstance(block, ToolBlock) and block.id == call_id:
                 return place
@@ -58,44 +61,47 @@ class Activity(Panel):
         return 0 if turn and turn == newest and now else places.get(turn)
 
     def title_row(self, width: int) -> Text:
-        state, look = self._state, self.look
+        state, drawing = self._state, self._drawing(width)
         if not state.turns:
-            return self.title_spread("Activity", Text("no turn yet", look("dim")), width)
-        turn = state.turns[-1]
-        running = state.turn_running
-        seconds = state.turn_seconds(self._clock())
-        facts = self.fact(
-            Text(f"turn {turn.turn}", look("soft")), Text(duration(seconds, running=running), look("dim"))
-        )
-        return self.title_spread("Activity", facts, width)
+            return drawing.title("Activity", Text("no turn yet", self.look("dim")), width)
+        turn = state.turns[-1].turn
+        clock = duration(state.turn_seconds(self._clock()), running=state.turn_running)
+        return self.made.row("title", (turn, clock, width), lambda: drawing.turn_title(turn, clock))
 
     def entries(self, width: int) -> Sequence[PanelEntry]:
         now = self._now(width)
-        half = (self.size.height - 4) // 2
+        height = self.size.height
+        room = height - 4
+        half = room // 2
         taken = sum(len(entry.rows) for entry in _newest(now, half)) if now and self._state.tasks else 0
         tasks = self._drawing(width).tasks(self._state.tasks, 2 * half - min(taken, half))
-        if not self.has_focus and (now or tasks) and self.size.height:
-            return self._that_fit(now, tasks, width)
+        if not self.has_focus and (now or tasks) and height:
+            return self._that_fit(now, tasks, width, room)
         earlier = self._earlier_turns(width, below=bool(now))
         return Entries((len(now), now.__getitem__), earlier, (len(tasks), tasks.__getitem__))
 
     def _that_fit(
-        self, now: Sequence[PanelEntry], tasks: Sequence[PanelEntry], width: int
+        self, now: Sequence[PanelEntry], tasks: Sequence[PanelEntry], width: int, room: int
     ) -> list[PanelEntry]:
-        """The newest entries of the turn, the commands in the background and, where there is room left,
-        earlier turns between them."""
-        room = self.size.height - 4 - sum(len(entry.rows) for entry in tasks)
+        """The newest entries of the turn, the commands in the background and, where there is some of the
+        `room` left, earlier turns between them."""
+        room -= sum(len(entry.rows) for entry in tasks)
         shown = _newest(now, room)
         left = room - sum(len(entry.rows) for entry in shown) - 1
         return [*shown, *Entries(self._earlier_turns(width, below=bool(now)))[: max(left, 0)], *tasks]
 
     def _now(self, width: int) -> Sequence[PanelEntry]:
         """What the newest turn did and does."""
-        blocks = self._blocks()
+        blocks = self._blocks
         return Entries(
             (len(blocks), lambda place: self._entry_of(blocks[place], width)),
-            (int(model_is_working(self._state)), lambda _: self._drawing(width).doing(self._state)),
+            (int(model_is_working(self._state)), lambda _: self._doing(width)),
         )
+
+    def _doing(self, width: int) -> PanelEntry:
+        now = doing(self._state, self._clock())
+        says = now.sentence, now.clock, self.beat, width
+        return PanelEntry(rows=(self.made.row("doing", says, lambda: self._drawing(width).doing(now)),))
 
     def _earlier_turns(self, width: int, *, below: bool) -> tuple[int, Callable[[int], PanelEntry]]:
         """The turns before the newest one, newest first, `below` a blank row."""
@@ -110,21 +116,16 @@ class Activity(Panel):
 
     def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
-        blocks = self._blocks()
+        blocks = self._blocks
+        if len(blocks) >= most:
+            return most
         limit = tail_limit(self._state.live, len(blocks), most)
-        now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks[-most:])
+        now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks)
         working = int(model_is_working(self._state))
         earlier = max(len(self._state.turns) - 1, 0)
         named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + working, most // 2))
         tasks = sum(len(entry.rows) for entry in named)
         return 3 + now + working + (earlier + 1 if earlier else 0) + tasks + 1
-
-    def _blocks(self) -> list[Block]:
-        """The blocks of the newest turn that have an entry, those in the past first."""
-        past = self._state.turn_past
-        if past is not self._turn_past:
-            self._turn_past, self._in_past = past, [block for block in past if has_entry(block)]
-        return [*self._in_past, *filter(has_entry, self._state.live)]
 
     def _entry_of(self, block: Block, width: int) -> PanelEntry:
         if not isinstance(block, ToolBlock) or block.status == "running":
@@ -135,7 +136,7 @@ class Activity(Panel):
     def _tail(self, block: Block, drawing: ActivityRows) -> Sequence[Text]:
         if not has_tail(block):
             return ()
-        limit = tail_limit(self._state.live, len(self._blocks()), self.size.height)
+        limit = tail_limit(self._state.live, len(self._blocks), self.size.height)
         lines = self._tails.lines(block, limit)
         return drawing.tail(block, lines, self._tails.rows)
 

@@ -23,8 +23,9 @@ from keen_tui.frontends.tui.state.state import (
     TurnRow,
     UiState,
 )
+from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import remarks
-from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
+from keen_tui.frontends.tui.widgets.phrases import Doing, line_counts, tool_name
 from keen_tui.frontends.tui.widgets.row_widget import BLANK, GAP, cut_row, join_facts, spread
 from keen_tui.text.labels import SHORT_REASONS, not_done_words
 from keen_tui.text.sanitize import clean
@@ -39,11 +40,30 @@ def model_is_working(state: UiState) -> bool:
     return state.phase in ("waiting", "thinking", "answering", "compacting")
 
 
+class ListedBlocks:
+    """Finds the blocks of the newest turn that have an entry. Those of its past are looked at once."""
+
+    def __init__(self) -> None:
+        self._past: Trail[Block] = Trail()
+        self._in_past: list[Block] = []
+
+    def of(self, state: UiState) -> list[Block]:
+        """These blocks, the oldest first."""
+        if state.turn_past is not self._past:
+            self._past, self._in_past = state.turn_past, list(filter(_has_entry, state.turn_past))
+        return [*self._in_past, *filter(_has_entry, state.live)]
+
+
 class ActivityRows(PanelStyle, frozen=True):
     """Draws entries in at most `width` cells. `now`: seconds on the clock of the state."""
 
     now: float = 0.0
     width: int = 0
+
+    def turn_title(self, turn: int, clock: str) -> Text:
+        """The title row with the number of the newest turn and how long it has taken."""
+        facts = join_facts(Text(f"turn {turn}", self.look("soft")), Text(clock, self.look("dim")))
+        return self.title("Activity", facts, self.width)
 
     def entry(self, block: Block, tail: Sequence[Text] = ()) -> PanelEntry:
         """The entry of a block that has one; `tail` stands below a call."""
@@ -78,13 +98,11 @@ class ActivityRows(PanelStyle, frozen=True):
         last = next((row for row in lasts if len(row) <= self.width), lasts[-1])
         return (*shown_lines, Text(last, look("dim")))
 
-    def doing(self, state: UiState) -> PanelEntry:
+    def doing(self, now: Doing) -> Text:
         """The row for the model at work."""
-        now = doing(state, self.now)
         words = Text(now.sentence, self.look("soft" if now.silent else "text"))
-        seconds = Text("" if now.silent else duration(now.seconds, running=True), self.look("accent"))
-        row = spread(Text.assemble(self.dot, " ", words), seconds, self.width, self.glyphs.more)
-        return PanelEntry(rows=(row,))
+        seconds = Text("" if now.silent else now.clock, self.look("accent"))
+        return spread(Text.assemble(self.dot, " ", words), seconds, self.width, self.glyphs.more)
 
     def earlier(self, turn: TurnRow) -> PanelEntry:
         """A turn before the newest one, in one row."""
@@ -173,7 +191,7 @@ class ActivityRows(PanelStyle, frozen=True):
         return spread(left, Text(right, look("dim")), self.width, glyphs.more)
 
 
-def has_entry(block: Block) -> bool:
+def _has_entry(block: Block) -> bool:
     """Whether a block has a row of its own here."""
     match block:
         case ToolBlock() | RetryBlock() | ReasoningBlock(open=False, lost=False):

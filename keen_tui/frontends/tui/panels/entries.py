@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, overload
 
 from msgspec import Struct, field
@@ -69,10 +69,12 @@ class _Made(NamedTuple):
 
 
 class EntryCache:
-    """Entries of things that look the same for as long as they are the same object."""
+    """Entries of things that look the same for as long as they are the same object, and rows that say the
+    same."""
 
     def __init__(self) -> None:
         self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
+        self._rows: dict[str, tuple[Hashable, Text]] = {}
 
     def once(self, thing: object, manner: object, make: Callable[[], PanelEntry]) -> PanelEntry:
         """The entry of a `thing`, kept as long as the `manner`, such as the width, is equal."""
@@ -82,9 +84,17 @@ class EntryCache:
             self._made.keep(id(thing), made)
         return made.entry
 
+    def row(self, name: str, says: Hashable, make: Callable[[], Text]) -> Text:
+        """The row of that name: the very same one as long as what it `says` is equal."""
+        kept = self._rows.get(name)
+        if kept is None or kept[0] != says:
+            kept = self._rows[name] = says, make()
+        return kept[1]
+
     def forget(self) -> None:
         """They look different now."""
         self._made.clear()
+        self._rows.clear()
 
 
 class PlacedEntries(NamedTuple):

@@ -24,7 +24,7 @@ _HEAD_ROWS = 3
 
 
 class PanelStyle(Struct, frozen=True):
-    """What the entries of a panel are drawn with. `beat` alternates once a second."""
+    """What the rows of a panel are drawn with. `beat` alternates once a second."""
 
     look: Styles
     glyphs: Glyphs
@@ -34,6 +34,10 @@ class PanelStyle(Struct, frozen=True):
     def dot(self) -> Text:
         """The sign of what runs; it breathes with the clock."""
         return Text(self.glyphs.running if self.beat else self.glyphs.running_alt, self.look("accent"))
+
+    def title(self, words: str, right: Text, width: int) -> Text:
+        """The usual title row."""
+        return spread(Text(words, self.look("text", bold=True)), right, width, self.glyphs.more)
 
 
 class Panel(RowWidget, can_focus=True):
@@ -86,7 +90,7 @@ class Panel(RowWidget, can_focus=True):
         self._wanted: tuple[int, int, int] | None = None
         self._edged = MadeOfRows[Text]()
         self.made = EntryCache()
-        """Its entries that look the same as long as what they are made from is the same object."""
+        """Its entries and rows that look the same as long as what they are made from is the same."""
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         self.made.forget()
@@ -95,11 +99,6 @@ class Panel(RowWidget, can_focus=True):
     def changed(self, *, layout: bool = False) -> None:
         self._wanted = None
         super().changed(layout=layout)
-
-    @property
-    def panel_style(self) -> PanelStyle:
-        """What its entries are drawn with now."""
-        return PanelStyle(self.look, self.glyphs, self.beat)
 
     def title_row(self, width: int) -> Text:
         """The title, in at most `width` cells."""
@@ -172,10 +171,6 @@ class Panel(RowWidget, can_focus=True):
     def _raised(self, row: Text, width: int) -> Text:
         filled = Text.assemble(row, " " * max(width - row.cell_len, 0))
         return Text.assemble(filled, style=self.look("text", on="raised", bold=True))
-
-    def title_spread(self, title: str, right: Text, width: int) -> Text:
-        """The usual title row."""
-        return spread(Text(title, self.look("text", bold=True)), right, width, self.glyphs.more)
 
     def action_choose(self, step: int) -> None:
         """Move the cursor by `step` to the next entry that leads somewhere."""

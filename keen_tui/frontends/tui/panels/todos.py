@@ -10,7 +10,7 @@ from keen_tui.domain.display import TodoItem
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.entries import PanelEntry
-from keen_tui.frontends.tui.panels.panel import Panel
+from keen_tui.frontends.tui.panels.panel import Panel, PanelStyle
 from keen_tui.frontends.tui.state.state import Todos, UiState
 from keen_tui.frontends.tui.tool_views.todos import todo_mark
 from keen_tui.frontends.tui.widgets.row_widget import cut_row
@@ -45,7 +45,8 @@ class TodoPanel(Panel, can_focus=False):
         return _HEAD + min(len(self._todos.items), max(column // _SHARE - _HEAD - foot, 1)) + foot
 
     def title_row(self, width: int) -> Text:
-        return self.title_spread("Todo", Text(self._todos.progress, self.look("dim")), width)
+        progress = Text(self._todos.progress, self.look("dim"))
+        return PanelStyle(self.look, self.glyphs).title("Todo", progress, width)
 
     def entries(self, width: int) -> Sequence[PanelEntry]:
         items = self._todos.items
@@ -60,6 +61,7 @@ class TodoPanel(Panel, can_focus=False):
     def _row(self, item: TodoItem, width: int) -> Text:
         glyph, role, text_role = todo_mark(item.status, self.glyphs)
         is_at_work = item.status == "in_progress" and self._runs
-        mark = self.panel_style.dot if is_at_work else Text(glyph, self.look(role))
+        style = PanelStyle(self.look, self.glyphs, self.beat)
+        mark = style.dot if is_at_work else Text(glyph, self.look(role))
         text = Text(clean(item.text), self.look(text_role, bold=is_at_work))
         return cut_row(Text.assemble(mark, " ", text), width, self.glyphs.more)

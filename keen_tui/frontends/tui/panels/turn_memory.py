@@ -40,12 +40,6 @@ class TurnMemoryPanel(Panel):
         self._state = UiState()
         self._totals = Totals()
         self._folded = False
-        self._pinned: tuple[tuple[int, int], int, Text] | None = None
-        """What the row of the sums says, its width, and the row."""
-
-    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
-        self._pinned = None
-        super().set_look(styles, glyphs)
 
     @property
     def folded(self) -> bool:
@@ -90,10 +84,8 @@ class TurnMemoryPanel(Panel):
         totals = self._totals.of(self._state.turns)
         if not totals.settled:
             return None
-        said = self._carried(), totals.trace_bytes
-        if self._pinned is None or self._pinned[:2] != (said, width):
-            self._pinned = said, width, self._drawing(width).carries("all turns", *said)
-        return self._pinned[2]
+        sums = self._carried(), totals.trace_bytes
+        return self.made.row("sums", (sums, width), lambda: self._drawing(width).carries("all turns", *sums))
 
     def on_click(self, event: events.Click) -> None:
         """On a changed file: show the changes of its turn."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.events import AgentEvent, AgentWorked, RetryScheduled, ToolStarted
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, UiState
-from keen_tui.frontends.tui.state.state_edits import with_row
+from keen_tui.frontends.tui.state.state_edits import with_call, with_row
 from keen_tui.text.labels import SHORT_REASONS, tool_label
 from keen_tui.text.sanitize import clean
 
@@ -30,7 +30,7 @@ def agent_at_work(state: UiState, event: AgentEvent | AgentWorked) -> UiState:
             line, calls = f"{SHORT_REASONS[retry.reason]}, trying again in {retry.delay:.0f} s", 0
         case _:
             return state
-    return replace(state, live=tuple(_with_line(block, event.id, line, calls) for block in state.live))
+    return replace(state, live=with_call(state.live, event.id, lambda block: _with_line(block, line, calls)))
 
 
 def is_of_call(block: Block, call_id: str) -> bool:
@@ -40,8 +40,8 @@ def is_of_call(block: Block, call_id: str) -> bool:
     )
 
 
-def _with_line(block: Block, call_id: str, line: str, calls: int) -> Block:
-    if not isinstance(block, ToolBlock) or block.id != call_id or block.result is not None:
+def _with_line(block: ToolBlock, line: str, calls: int) -> ToolBlock:
+    if block.result is not None:
         return block
     lines = [*block.tail.splitlines(), clean(line)][-_CALLS_KEPT:]
     return replace(block, tail="\n".join(lines), lines=block.lines + calls)

@@ -100,6 +100,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     is_open,
     searched,
     utf8_bytes,
+    with_call,
     with_newest,
     with_row,
     with_short_live,
@@ -311,13 +312,11 @@ def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
 
 
 def _tool_output(state: UiState, event: ToolOutput) -> UiState:
-    def grown(block: Block) -> Block:
-        if isinstance(block, ToolBlock) and block.id == event.id:
-            tail = (block.tail + event.text)[-TAIL_KEPT:]
-            return replace(block, tail=tail, lines=event.lines, bytes=event.bytes)
-        return block
+    def grown(block: ToolBlock) -> ToolBlock:
+        tail = (block.tail + event.text)[-TAIL_KEPT:]
+        return replace(block, tail=tail, lines=event.lines, bytes=event.bytes)
 
-    return replace(state, live=tuple(grown(block) for block in state.live))
+    return replace(state, live=with_call(state.live, event.id, grown))
 
 
 def _contacted(state: UiState, event: HostContacted) -> UiState:
@@ -336,12 +335,10 @@ def _contacted(state: UiState, event: HostContacted) -> UiState:
 
 
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
-    def ended(block: Block) -> Block:
-        if isinstance(block, ToolBlock) and block.id == event.id:
-            return finished(block, event.result, event.seconds, packs=not state.restoring)
-        return block
+    def ended(block: ToolBlock) -> ToolBlock:
+        return finished(block, event.result, event.seconds, packs=not state.restoring)
 
-    live, todos = tuple(ended(block) for block in state.live), state.todos
+    live, todos = with_call(state.live, event.id, ended), state.todos
     if isinstance(event.result.display, TodoDisplay):
         todos = Todos(items=event.result.display.items, turn=event.turn, call_id=event.id)
     return with_row(

@@ -68,6 +68,17 @@ def with_newest(
     return replace(state, past=state.past.mapped(changed, place), turn_past=state.turn_past.mapped(changed))
 
 
+def with_call(
+    blocks: tuple[Block, ...], call_id: str, change: Callable[[ToolBlock], ToolBlock]
+) -> tuple[Block, ...]:
+    """The blocks with the newest call of that id changed, if they have one."""
+    for place in range(len(blocks) - 1, -1, -1):
+        block = blocks[place]
+        if isinstance(block, ToolBlock) and block.id == call_id:
+            return (*blocks[:place], change(block), *blocks[place + 1 :])
+    return blocks
+
+
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
     """Change the row of a turn: nearly always the last one, so that a long session costs no more."""
     turns = state.turns

@@ -23,6 +23,8 @@ from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 PATIENCE: Final = 0.1
 """Seconds after which a layout is painted although a widget hasn't handled its new size."""
 
+_EMPTY: Final = Strip([])
+
 ColumnSpan: TypeAlias = tuple[int, int]
 """Columns of a row, from the first up to the second."""
 
@@ -184,14 +186,18 @@ def _layer(widget: Widget, place: tuple[Region, Region]) -> Layer:
 
 
 def _pieces(layer: Layer, runs: Mapping[int, Iterable[ColumnSpan]]) -> Iterator[_ScreenPiece]:
-    """What a widget shows in these runs of its rows."""
+    """What a widget shows in these runs of its rows. Amid a resize a widget may still have its old size; what
+    it lacks is blank."""
     widget, region, seen = layer
     for first, count in _consecutive(runs):
         rows = Region(seen.x, first, seen.width, count)
         strips = widget.render_lines(rows.translate((-region.x, -region.y)))
-        for y, strip in zip(rows.line_range, _filling(strips, rows), strict=True):
+        for place, y in enumerate(rows.line_range):
+            strip = strips[place] if place < len(strips) else _EMPTY
             for left, right in runs[y]:
-                yield _ScreenPiece(y, left, strip.crop(left - seen.x, right - seen.x))
+                start, end = left - seen.x, right - seen.x
+                is_whole = start == 0 and end == strip.cell_length
+                yield _ScreenPiece(y, left, strip if is_whole else strip.crop_extend(start, end, None))
 
 
 def _consecutive(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -222,10 +228,3 @@ class _Picture(CompositorUpdate):
         """The pieces of each row together, from the top."""
         rows = groupby(self._pieces, key=itemgetter(0))
         return [Strip.join(piece.strip for piece in row) for _, row in rows]
-
-
-def _filling(strips: Sequence[Strip], region: Region) -> Iterator[Strip]:
-    """The strips, with blanks where they are short: amid a resize a widget may still have its old size."""
-    for y in range(region.height):
-        strip = strips[y] if y < len(strips) else Strip.blank(region.width)
-        yield strip.extend_cell_length(region.width)

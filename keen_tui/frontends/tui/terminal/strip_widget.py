@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
-from textual.geometry import Region, Size
+from textual.geometry import NULL_SIZE, Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -32,13 +32,14 @@ class StripWidget(Widget):
     before that."""
 
     _is_stale = True
+    _is_idle = False
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._drawn: list[Strip] = []
         self._painted: list[Strip] = []
         """The drawn rows behind the line filters."""
-        self._painted_size = Size(0, 0)
+        self._painted_size = NULL_SIZE
         self._may_differ = False
         self._style: Style | None = None
         self._backgrounds: tuple[Color, Color] | None = None
@@ -73,8 +74,13 @@ class StripWidget(Widget):
         """Repaint the rows that look different. They are compared when the widget has no more messages, so
         several changes cost one comparison. A widget that isn't shown is drawn when it is."""
         self._may_differ = True
-        if self.size:
+        if self._painted_size:
             self.check_idle()
+
+    def check_idle(self) -> None:
+        # Textual looks right after `on_idle` anyway: another message would make it look once more.
+        if not self._is_idle:
+            super().check_idle()
 
     def on_idle(self) -> None:
         """Compare the rows, before Textual looks whether something must be painted again."""
@@ -83,9 +89,9 @@ class StripWidget(Widget):
         self._may_differ = False
         size = self.size
         if not size:  # it isn't shown, and is drawn when it is
-            self._is_stale = True
+            self._is_stale, self._painted_size = True, NULL_SIZE
             return
-        if self._is_stale or not self._fits(size):
+        if self._is_stale or self._painted_size != size:
             self.refresh()
             return
         before = self._painted
@@ -93,16 +99,18 @@ class StripWidget(Widget):
         changed = [old is not new for old, new in zip(before, self._painted, strict=True)]
         if any(changed):
             regions = [Region(0, first, size.width, count) for first, count in _runs(changed)]
+            self._is_idle = True
             super().refresh(*regions)
+            self._is_idle = False
 
     def render_lines(self, crop: Region) -> list[Strip]:
         size = self.size
-        if self._is_stale or not self._fits(size):
+        if self._is_stale or self._painted_size != size:
             self._drawn = []  # the line filters may have changed
             self._repaint(size)
             self._is_stale = self._may_differ = False
         else:
-            self.on_idle()
+            self.on_idle()  # if there is something to compare, Textual's own look is still to come
         rows = self._painted[crop.y : crop.bottom]
         if crop.column_span == (0, size.width):
             return rows
@@ -110,10 +118,6 @@ class StripWidget(Widget):
 
     def render_line(self, y: int) -> Strip:
         return self.render_lines(Region(0, y, self.size.width, 1))[0]
-
-    def _fits(self, size: Size) -> bool:
-        """Whether the painted rows are those of a widget of this size."""
-        return self._painted_size == size and len(self._painted) == size.height
 
     def _repaint(self, size: Size) -> None:
         """Paint the rows as they are now. A strip that was drawn before, at whatever place, isn't filtered
@@ -129,7 +133,8 @@ class StripWidget(Widget):
                     row = row.apply_filter(each, ground)
             old = before[y] if y < len(before) else None
             painted.append(old if old is not None and old == row else row)
-        self._drawn, self._painted, self._painted_size = drawn, painted, size
+        self._drawn, self._painted = drawn, painted
+        self._painted_size = Size(size.width, len(painted))
 
 
 def _drawn(widget: StripWidget) -> list[Strip]:

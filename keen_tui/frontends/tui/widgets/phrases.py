@@ -40,7 +40,12 @@ class Doing(NamedTuple):
     @property
     def sentence(self) -> str:
         """The words with the length of a silence, which they need."""
-        return f"{self.words} {duration(self.seconds, running=True)}" if self.silent else self.words
+        return f"{self.words} {self.clock}" if self.silent else self.words
+
+    @property
+    def clock(self) -> str:
+        """The seconds in words."""
+        return duration(self.seconds, running=True)
 
 
 def doing(state: UiState, now: float) -> Doing:

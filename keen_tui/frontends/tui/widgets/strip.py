@@ -92,7 +92,7 @@ class Strip(RowWidget):
             return Text(f"{tool_name(clean(tool.name))} {target}", look("text")), Text()
         now = doing(state, self._clock())
         long = now.seconds >= QUIET_SECONDS and state.phase in ("waiting", "thinking", "answering")
-        seconds = duration(now.seconds, running=True) if long and not now.silent else ""
+        seconds = now.clock if long and not now.silent else ""
         return Text(now.sentence, look("soft" if now.silent else "text")), Text(seconds, look("dim"))
 
 
