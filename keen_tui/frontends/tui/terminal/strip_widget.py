@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import NULL_SIZE, Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -128,9 +129,7 @@ class StripWidget(Widget):
         for y, strip in enumerate(drawn):
             row = filtered.get(id(strip))
             if row is None:
-                row = strip
-                for each in filters:
-                    row = row.apply_filter(each, ground)
+                row = _filtered(strip, filters, ground)
             old = before[y] if y < len(before) else None
             painted.append(old if old is not None and old == row else row)
         self._drawn, self._painted = drawn, painted
@@ -146,6 +145,16 @@ def _drawn(widget: StripWidget) -> list[Strip]:
         (width, height), style = widget.size, widget.rich_style
         words = Strip([Segment(_FAILED, style)]).adjust_cell_length(width, style)
         return [words, *[Strip.blank(width, style)] * (height - 1)][:height]
+
+
+def _filtered(strip: Strip, filters: Iterable[LineFilter], ground: Color) -> Strip:
+    """The strip behind the filters: the very same one where they change nothing, which is nearly always so.
+    Textual would make a new one for each filter."""
+    for each in filters:
+        segments = list(strip)
+        if each.apply(segments, ground) != segments:
+            strip = strip.apply_filter(each, ground)
+    return strip
 
 
 def _runs(changed: Iterable[bool]) -> Iterator[tuple[int, int]]:
