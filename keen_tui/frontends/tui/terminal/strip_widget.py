@@ -136,6 +136,13 @@ class StripWidget(Widget):
         self._painted_size = Size(size.width, len(painted))
 
 
+def filled_strip(segments: Iterable[Segment], width: int, ground: Style) -> Strip:
+    """A row of exactly `width` cells on the style `ground`. The methods of a strip would make up to three
+    strips on the way."""
+    row = Segment.adjust_line_length([*segments], width)
+    return Strip(Segment.apply_style(row, ground), width)
+
+
 def _drawn(widget: StripWidget) -> list[Strip]:
     """What the widget says; where it fails there is a word in its place, and the rest goes on."""
     try:
@@ -143,7 +150,7 @@ def _drawn(widget: StripWidget) -> list[Strip]:
     except Exception:
         _log.exception("%s can't be drawn", type(widget).__name__)
         (width, height), style = widget.size, widget.rich_style
-        words = Strip([Segment(_FAILED, style)]).adjust_cell_length(width, style)
+        words = filled_strip([Segment(_FAILED)], width, style)
         return [words, *[Strip.blank(width, style)] * (height - 1)][:height]
 
 

@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.terminal.strip_widget import filled_strip
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, sliced
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
@@ -98,8 +99,7 @@ class Painter:
         return self._document.look.styles("text", on="background")
 
     def _painted(self, line: Line) -> Strip:
-        segments = Segment.apply_style(line.segments, self._base)
-        return Strip(segments).crop_extend(0, self._document.look.width, self._base)
+        return filled_strip(line.segments, self._document.look.width, self._base)
 
     def _with_cursor(self, line: Line, row: int, has_cursor: bool) -> Line:
         """A row of the cursor's block: all of them have the bar, and the first one is raised."""

@@ -16,7 +16,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.lru_cache import Recent
 from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce
-from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
+from keen_tui.frontends.tui.terminal.strip_widget import StripWidget, filled_strip
 
 GAP = "   "
 """What stands between two facts in a row."""
@@ -120,7 +120,7 @@ class RowWidget(StripWidget, LaidOutOnce):
         key = (row.plain, row.style, tuple(row.spans), width, ground)
         strip = self._strips.get(key)
         if strip is None:
-            strip = strip_of(row, width, ground)
+            strip = filled_strip(_segments(row), width, ground)
             self._strips.keep(key, strip)
         return strip
 
@@ -154,12 +154,6 @@ def action_hint(look: Styles, action_id: str, verb: str = "", role: str = "text"
 def key_hint(look: Styles, key: str, verb: str, role: str = "text") -> Text:
     """A key, bold, and what it does, dim."""
     return Text.assemble((key, look(role, bold=True)), " ", (verb, look("dim")))
-
-
-def strip_of(row: Text, width: int, ground: Style) -> Strip:
-    """One row as Textual draws it: exactly `width` cells on the style `ground`."""
-    segments = [segment for segment in _segments(row) if segment.text]
-    return Strip(segments).adjust_cell_length(width).apply_style(ground)
 
 
 def spread(left: Text, right: Text, width: int, more: str = "…") -> Text:
@@ -213,4 +207,5 @@ def _segments(row: Text) -> Iterable[Segment]:
         for span in row.spans:
             if span.start <= start and end <= span.end and isinstance(span.style, Style):
                 style += span.style
-        yield Segment(plain[start:end], style)
+        if text := plain[start:end]:
+            yield Segment(text, style)

@@ -13,6 +13,7 @@ from keen_tui.frontends.shared.changes import ShownFile
 from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.strip_widget import filled_strip
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.side_by_side import draw_side_by_side
 from keen_tui.frontends.tui.tool_views.text import draw_text
@@ -61,7 +62,7 @@ class DiffView(ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         row = self.scroll_offset.y + y
         segments = self._lines[row].segments if row < len(self._lines) else ()
-        return Strip(segments).adjust_cell_length(self._width, self.rich_style).apply_style(self.rich_style)
+        return filled_strip(segments, self._width, self.rich_style)
 
     def _errand_done(self) -> None:
         """Colours were worked out: what is seen is drawn with them."""
