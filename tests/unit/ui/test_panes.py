@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from msgspec.structs import replace
@@ -291,6 +292,18 @@ def test_a_silence_in_the_middle_of_a_reply_is_said_with_its_length(
         assert "no word" not in pane(kind, state, 103.0, 80)
         assert "● no word for 12 s" in pane(kind, state, 112.0, 80)
         assert "no word" not in pane(kind, apply_all(state, [delta], 112.0), 113.0, 80)
+
+
+def test_activity_is_drawn_anew_with_the_word_that_ends_a_silence() -> None:
+    now = 100.0
+    panel = Activity(STYLES, UNICODE, clock=lambda: now)
+    word = TextDelta(turn=1, step=1, text="a")
+    state = apply_all(UiState(), [story.started(1, "go"), word], now)
+    panel.show(state)
+    now = 112.0
+    with patch.object(panel, "changed") as changed:
+        panel.show(apply_all(state, [word], now))
+    changed.assert_called_once_with()
 
 
 def test_nobody_must_act_on_a_silence_so_it_is_soft() -> None:

@@ -32,19 +32,17 @@ class Activity(Panel):
         self._clock = clock
         self._state = UiState()
         self._tails = Tails()
-        self._shown = _drawn_of(self._state, clock())
         self._listed = ListedBlocks()
         self._blocks: list[Block] = []
         """The blocks of the newest turn that have an entry."""
 
     def show(self, state: UiState) -> None:
         """Draw this state."""
-        self._state = state
+        old, self._state = self._state, state
         if not state.running:
             self._tails.forget()
-        drawn = _drawn_of(state, self._clock())
-        if drawn != self._shown:
-            self._shown = drawn
+        now = self._clock()
+        if _drawn_of(old, now) != _drawn_of(state, now):
             self._blocks = self._listed.of(state)
             self.changed()
 
