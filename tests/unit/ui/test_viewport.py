@@ -104,6 +104,16 @@ def test_a_block_that_is_revealed_is_in_view_with_rows_above_it() -> None:
         assert row < HEIGHT
 
 
+def test_a_block_is_revealed_in_a_view_of_three_rows() -> None:
+    surface, document, viewport = seen(*questions(20))
+    surface.size = Size(80, 3)
+    cursor = BlockCursor(surface, document, viewport)
+    for index in range(20):
+        viewport.go_home()
+        cursor.reveal(index)
+        assert index in viewport.blocks
+
+
 def test_a_range_is_drawn_out_and_given_up() -> None:
     surface, document, viewport = seen(*questions(20))
     cursor = BlockCursor(surface, document, viewport)

@@ -97,7 +97,7 @@ class BlockCursor:
     def reveal(self, index: int) -> None:
         """Move to a block, and scroll it into view with some rows above it."""
         self.index = index
-        self._viewport.go(Place(index, 0), above=ROWS_ABOVE_REVEALED)
+        self._scroll_to(index)
 
     def move(self, step: Step, *, extend: bool = False) -> None:
         """Move to the next block, or a page at a time through a block that is higher than the view."""
@@ -165,5 +165,9 @@ class BlockCursor:
         if begin is None:
             return False
         self.stand_on(begin)
-        self._viewport.go(Place(begin, 0), above=min(ROWS_ABOVE_REVEALED, self._viewport.height // 3))
+        self._scroll_to(begin)
         return True
+
+    def _scroll_to(self, index: int) -> None:
+        """Scroll to a block, with some rows above it if there is room."""
+        self._viewport.go(Place(index, 0), above=min(ROWS_ABOVE_REVEALED, self._viewport.height // 3))
