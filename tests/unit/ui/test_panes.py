@@ -306,6 +306,22 @@ def test_activity_is_drawn_anew_with_the_word_that_ends_a_silence() -> None:
     changed.assert_called_once_with()
 
 
+def test_activity_goes_on_with_its_clocks_and_its_dot() -> None:
+    now = 100.0
+    panel = Activity(STYLES, UNICODE, clock=lambda: now)
+    panel.show(apply_all(UiState(), [story.started(1, "go")], now))
+
+    def drawn() -> str:
+        return "\n".join(row.plain for row in panel.rows(40, 20))
+
+    first = drawn()
+    assert first.count("0 s") == 2 and UNICODE.running in first
+    now = 103.0
+    assert drawn().count("3 s") == 2
+    panel.beat = False
+    assert UNICODE.running not in drawn() and UNICODE.running_alt in drawn()
+
+
 def test_nobody_must_act_on_a_silence_so_it_is_soft() -> None:
     state = apply_all(UiState(), [story.started(1, "go"), TextDelta(turn=1, step=1, text="a")], 100.0)
     strip = Strip(STYLES, UNICODE, clock=lambda: 112.0)
