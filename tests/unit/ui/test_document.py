@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.frontends.tui.state.state import Block, NoticeBlock, ReasoningBlock, UserBlock
+from keen_tui.frontends.tui.state.state import Block, EndBlock, NoticeBlock, ReasoningBlock, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.placed_block import BLOCKS_KEPT, PlacedBlock
+from tests.support import story
 from tests.support.screen import done_block, long_session, look, text_block, tool_block
 
 LIVE: tuple[Block, ...] = (UserBlock(turn=99, text="now"), text_block("so", turn=99, open=True))
@@ -238,6 +239,28 @@ def test_text_that_was_read_ahead_is_shown_like_any_other() -> None:
     for each in (growing, at_once):
         each.show(Trail(PAST), (text_block(more + " and four", turn=99, open=True),))
     assert list(growing.lines(len(PAST))) == list(at_once.lines(len(PAST))) != shown
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        text_block("so", turn=99, open=True),
+        ReasoningBlock(turn=99, step=1, text="hm", seconds=2.0, open=True),
+        EndBlock(end=story.incomplete(99)),
+        tool_block(turn=99),
+        done_block(99),
+    ],
+)
+def test_a_block_is_drawn_as_the_last_one_only_while_none_follows(block: Block) -> None:
+    follower = UserBlock(turn=100, text="more")
+    for before, after in ((block,), (block, follower)), ((block, follower), (block,)):
+        changed, anew = document(), document()
+        changed.show(Trail(), before)
+        changed.lines(0)
+        for each in (changed, anew):
+            each.show(Trail(), after)
+        assert list(changed.lines(0)) == list(anew.lines(0))
+        assert changed.height(0) == anew.height(0)
 
 
 def test_only_so_many_blocks_keep_their_rows() -> None:
