@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from textual.timer import Timer
 
 from keen_tui.frontends.tui.startup import gc_policy
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
+
+_SECOND: Final = 1.0
+_EARLY: Final = 0.25
+"""Seconds that a tick may come early, if something else is painted then: one picture costs less than two."""
 
 
 class Ticker:
@@ -16,15 +22,29 @@ class Ticker:
         self.reduced = reduced
         self._beat = True
         self._ticking: Timer | None = None
+        self._ticked = 0.0
         self._resting: Timer | None = None
 
     def run(self, running: bool) -> None:
-        """Tick from now on, or no more."""
-        if running and self._ticking is None:
-            self._ticking = self._view.set_interval(1.0, self.tick)
+        """Tick from now on, or no more. Called whenever a state is drawn; if the next tick is due soon, it
+        comes now."""
+        if not running:
+            self._stop()
+        elif self._ticking is None:
+            self._start()
             if self._resting:
                 self._resting.stop()
-        elif not running and self._ticking is not None:
+        elif self._view.clock() - self._ticked >= _SECOND - _EARLY:
+            self._ticking.stop()
+            self._start()
+            self.tick()
+
+    def _start(self) -> None:
+        self._ticking = self._view.set_interval(_SECOND, self.tick)
+        self._ticked = self._view.clock()
+
+    def _stop(self) -> None:
+        if self._ticking is not None:
             self._ticking.stop()
             self._ticking = None
             self._resting = self._view.set_timer(gc_policy.REST_SECONDS, gc_policy.collect)
@@ -37,6 +57,7 @@ class Ticker:
 
     def tick(self) -> None:
         """A second has passed."""
+        self._ticked = self._view.clock()
         self._beat = self.reduced or not self._beat
         view = self._view
         view.transcript.tick()
