@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +113,13 @@ def own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def disk_of(store: SessionStore) -> Callable[[], None]:
     """Reads all files of the sessions, leaving out work trees. Called later, it puts them back: as the disk
-    is when the program dies now."""
-    files = [file for file in store.root.rglob("*.*") if file.is_file() and "worktrees" not in file.parts]
-    saved = {file: file.read_bytes() for file in files}
+    is when the program dies now. A thread may just give a new file its final name; without the temporary one
+    the disk is as it was before that."""
+    saved: dict[Path, bytes] = {}
+    for file in store.root.rglob("*.*"):
+        with suppress(FileNotFoundError):
+            if file.is_file() and "worktrees" not in file.parts:
+                saved[file] = file.read_bytes()
 
     def die() -> None:
         for file, content in saved.items():

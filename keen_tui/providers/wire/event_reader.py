@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from keen_tui.domain.errors import ReplyUnreadable
+from keen_tui.providers.wire.read_pace import ReadPace
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
 
@@ -33,6 +34,8 @@ class EventReader:
         self._is_stream_by_type = content_type.startswith("text/event-stream")
         self._server = server
         self._decoder = SseDecoder()
+        self._pace = ReadPace()
+        self._pause = 0.0
         self._head = b""
         self._has_begun = False
         self._has_events = False
@@ -56,7 +59,7 @@ class EventReader:
 
     async def _next(self) -> Sequence[ServerSentEvent]:
         """The events of the next piece, possibly none."""
-        piece = await anext(self._body, None)
+        piece = await self._piece()
         if piece is None:
             self._ended = True
             return self._last()
@@ -65,6 +68,16 @@ class EventReader:
         events = await self._decoded(piece)
         self._has_events = self._has_events or bool(events)
         return events
+
+    async def _piece(self) -> bytes | None:
+        """The next piece of the body. The pause before it lets more of them come."""
+        if self._pause:
+            await asyncio.sleep(self._pause)
+        clock = asyncio.get_running_loop().time
+        begin = clock()
+        piece = await anext(self._body, None)
+        self._pause = self._pace.pause_after(clock() - begin)
+        return piece
 
     async def _look_at_beginning(self, piece: bytes) -> None:
         """Check the first bytes with content. Raises ProviderError if no line of a stream can begin with
