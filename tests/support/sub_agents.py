@@ -113,8 +113,8 @@ def own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def disk_of(store: SessionStore) -> Callable[[], None]:
     """Reads all files of the sessions, leaving out work trees. Called later, it puts them back: as the disk
-    is when the program dies now. A thread may just give a new file its final name; without the temporary one
-    the disk is as it was before that."""
+    is when the program dies now. A thread may be renaming a new file meanwhile. Its temporary file is then
+    left out, as if it hadn't been written yet."""
     saved: dict[Path, bytes] = {}
     for file in store.root.rglob("*.*"):
         with suppress(FileNotFoundError):

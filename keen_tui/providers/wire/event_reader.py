@@ -47,9 +47,11 @@ class EventReader:
         Comments and pings only keep a connection open; they don't show that a reply continues.
 
         Raises:
-            TimeoutError: nothing came for `limit` seconds.
+            TimeoutError: nothing came for `limit` seconds, apart from the pause that lets pieces gather.
             ProviderError: the body isn't a stream but a web page, a JSON document or an error object.
         """
+        if self._pause:
+            await asyncio.sleep(self._pause)
         async with asyncio.timeout(limit):
             while not self._ended:
                 events = [event for event in await self._next() if event.name != "ping"]
@@ -70,9 +72,7 @@ class EventReader:
         return events
 
     async def _piece(self) -> bytes | None:
-        """The next piece of the body. The pause before it lets more of them come."""
-        if self._pause:
-            await asyncio.sleep(self._pause)
+        """The next piece of the body; None at its end."""
         clock = asyncio.get_running_loop().time
         begin = clock()
         piece = await anext(self._body, None)
