@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -68,7 +69,7 @@ def _write_beside(
     flush: bool = True,
 ) -> None:
     """Write a temporary file beside the old one, then rename it over: readers see the one or the other."""
-    temporary = f"{TEMPORARY}{os.urandom(8).hex()}"
+    temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     anyone = like is None and mode is None
     descriptor = os.open(temporary, flags, 0o666 if anyone else 0o600, dir_fd=folder)

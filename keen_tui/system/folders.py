@@ -6,6 +6,7 @@ refused, instead of leading out of the workspace.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -65,8 +66,6 @@ def make_private(path: Path) -> None:
 def workspace_folder(root: Path, workspace: Path) -> Path:
     """The folder in `root` for what belongs to a workspace: its name, for people, and a hash of its path, to
     be unique."""
-    import hashlib  # noqa: PLC0415 - not before the first paint
-
     real = os.path.realpath(workspace)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
     slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
