@@ -12,7 +12,7 @@ _READ_AS_THEY_COME: Final = 32
 _THERE_ALREADY: Final = 0.000_5
 """A piece that takes longer than these seconds had to be waited for."""
 _MANY: Final = 64
-"""Pieces that were there without a pause: a reply that comes so fast needs none."""
+"""So many pieces since the last wait gather by themselves: a reply that comes so fast needs no pause."""
 
 
 class ReadPace:
