@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -88,16 +87,22 @@ async def _compacted(
     """Raises ProviderError: no complete summary came."""
     started_at = setup.clock()
     summary = await _summary(old, policy, setup, start)
-    memory = union_memory(old.messages)
-    return Compacted(
-        turn=old.messages[-1].turn,
-        turns=start.turns,
-        summary=summary,
-        turn_memory=memory,
-        bytes_before=_size(step_request(old, (), policy, setup, ()).parts, setup),
-        bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), setup),
-        seconds=setup.clock() - started_at,
-    )
+    seconds = setup.clock() - started_at
+
+    def result() -> Compacted:
+        memory = union_memory(old.messages)
+        compacted = (UserText(COMPACTED), AssistantText(render_assistant(summary, memory)))
+        return Compacted(
+            turn=old.messages[-1].turn,
+            turns=start.turns,
+            summary=summary,
+            turn_memory=memory,
+            bytes_before=_size(step_request(old, (), policy, setup, ()).parts, setup),
+            bytes_after=_size(compacted, setup),
+            seconds=seconds,
+        )
+
+    return await asyncio.to_thread(result)  # a long session takes a while
 
 
 async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted) -> str:
@@ -106,19 +111,21 @@ async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: Com
     Raises:
         ProviderError: no complete summary came.
     """
-
-    async def asked_with(request: StepRequest) -> str:
-        return _checked(await _reply(request, policy, setup, start), policy)
-
-    *longer, shortest = _requests(old, policy, setup, start.focus)
-    for request in longer:
-        with suppress(ContextExceeded):
-            return await asked_with(request)
-    return await asked_with(shortest)
+    requests = _requests(old, policy, setup, start.focus)
+    request = await asyncio.to_thread(next, requests)
+    while True:
+        try:
+            return _checked(await _reply(request, policy, setup, start), policy)
+        except ContextExceeded:
+            shorter = await asyncio.to_thread(next, requests, None)
+            if shorter is None:
+                raise
+            request = shorter
 
 
 def _requests(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> Iterator[StepRequest]:
-    """The same question after messages that get shorter each time, while any can be cut."""
+    """The same question after messages that get shorter each time, while any can be cut. Blocks: a long
+    session takes a while."""
     previous: StepRequest | None = None
     for limit in TEXT_LIMITS:
         request = _request(*_cut(old, policy, limit), setup, focus)

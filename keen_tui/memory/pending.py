@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+import msgspec
 from msgspec import Struct
 
 from keen_tui.domain.messages import Fact, NativeMessage, ToolCall, ToolResult, UnknownCall
@@ -85,7 +86,12 @@ def with_trace(
 
 def native_bytes(messages: Iterable[NativeMessage]) -> int:
     """Bytes of the messages as compact UTF-8 JSON."""
-    return sum(
-        len(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-        for message in messages
-    )
+    return sum(map(_json_bytes, messages))
+
+
+def _json_bytes(message: NativeMessage) -> int:
+    try:
+        return len(msgspec.json.encode(message))
+    except UnicodeEncodeError:  # half of a surrogate pair
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        return len(text.encode("utf-8", "replace"))

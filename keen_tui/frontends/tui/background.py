@@ -9,6 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+SLICE_SECONDS: Final = 0.004
+"""Seconds of work in the event loop before keys and paints get their turn. Two slices may follow each other
+before a timer does."""
 PATIENCE: Final = 0.008
 """Seconds that are waited for an errand before something else is drawn in its place."""
 

@@ -10,12 +10,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from keen_tui.domain.events import Event, ReasoningDelta, TextDelta
+from keen_tui.frontends.tui.background import SLICE_SECONDS
 from keen_tui.frontends.tui.state.reducer import apply
 from keen_tui.frontends.tui.state.state import UiState
 
 FRAME_SECONDS = 1 / 30
-SLICE_SECONDS = 0.01
-"""How long events are folded at a stretch: no key waits longer."""
 CHARACTERS_AT_ONCE = 1_000
 """Characters of new text that are prepared or drawn at a time, so that keys don't wait for a long reply."""
 

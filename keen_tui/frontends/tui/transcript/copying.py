@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Final, TypeAlias
 
+from keen_tui.frontends.tui.background import SLICE_SECONDS
 from keen_tui.frontends.tui.state.state import Block
 from keen_tui.frontends.tui.transcript.blocks.block_rows import code_of, is_excerpt, source
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.meant import is_reply, meant_by
 from keen_tui.text.units import counted
 
-SLICE_SECONDS: Final = 0.008
-"""Seconds of work before keys and paints get their turn."""
 _LONG: Final = 100_000
 """Characters from which on a text is encoded for the terminal in a thread."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from keen_tui.frontends.tui.background import SLICE_SECONDS
 from keen_tui.frontends.tui.transcript.copying import RunBeside
 from keen_tui.frontends.tui.transcript.cursor import BlockCursor
 from keen_tui.frontends.tui.transcript.document import Document, Place
@@ -13,9 +14,6 @@ from keen_tui.frontends.tui.transcript.finding import Finder, Tally, Way
 from keen_tui.frontends.tui.transcript.painting import Mark
 from keen_tui.frontends.tui.transcript.viewport import Viewport
 from keen_tui.text.find import Needle
-
-SLICE_SECONDS: Final = 0.008
-"""Seconds of a search before keys and paints get their turn."""
 
 
 class _Departure(NamedTuple):
