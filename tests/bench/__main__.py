@@ -30,6 +30,7 @@ PARTS: Mapping[str, str] = {
     "memory": "memory",
     "journal": "journal",
     "resize": "resize",
+    "seldom": "seldom",
     "sandbox": "sandbox",
     "commands": "command_changes",
     "sessions": "sessions",

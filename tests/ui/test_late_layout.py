@@ -22,7 +22,7 @@ from textual.widgets import Static
 
 from keen_tui.frontends.tui.terminal import compositor
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
-from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce, PaneRow
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen, LaidOutOnce, PaneRow
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from tests.support.waiting import LIMIT, until
 
@@ -156,3 +156,33 @@ async def test_a_row_of_panes_is_laid_out_once_and_a_row_of_textual_twice(
         await until(lambda: left.size.height == 2)
         await pilot.pause()
         assert len(layouts) == (1 if row is PaneRow else 2)
+
+
+@pytest.mark.parametrize(("kind", "times"), [(KeenScreen, 1), (Screen, 3)])
+async def test_a_new_size_lays_out_a_screen_once_and_one_of_textual_three_times(
+    kind: type[Screen[None]], times: int
+) -> None:
+    layouts: list[Size] = []
+    app = App[None]()
+    async with app.run_test(size=(10, 4)) as pilot:
+        screen = kind()
+        await app.push_screen(screen)
+        await pilot.pause()
+        screen.screen_layout_refresh_signal.subscribe(app, lambda _: layouts.append(screen.size))
+        await pilot.resize_terminal(20, 6)
+        await until(lambda: screen.size == Size(20, 6))
+        await pilot.pause()
+        assert layouts == [Size(20, 6)] * times
+
+
+async def test_a_screen_is_laid_out_again_for_a_style_sheet_of_the_same_size() -> None:
+    app = App[None]()
+    async with app.run_test(size=(10, 4)) as pilot:
+        box = Static("box")
+        screen = KeenScreen[None]()
+        await app.push_screen(screen)
+        await screen.mount(box)
+        await pilot.pause()
+        app.stylesheet.add_source("Static { width: 4; }", read_from=("more", ""))
+        app.refresh_css(animate=False)
+        await until(lambda: box.size.width == 4)

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.frontends.shared.agents_port import AgentsPort
@@ -21,6 +20,7 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.transcript.widget import Transcript
 from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
@@ -71,7 +71,7 @@ class _Keys(RowWidget):
         return [indented(row if inner >= _WITH_ID else cut_row(hints, inner, self.glyphs.more), _EDGE)]
 
 
-class AgentScreen(Screen[None]):
+class AgentScreen(KeenScreen[None]):
     """Covers the workspace until esc. The sub-agent goes on.
 
     Args:

@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.frontends.shared.action import Action, Where
@@ -20,6 +19,7 @@ from keen_tui.frontends.shared.slash import OwnCommand
 from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 
@@ -65,6 +65,12 @@ class HelpRows(RowWidget):
         self._focused = focused
         self._commands = commands
         self._wanted = ""
+        self._made_for: dict[int, list[Text]] = {}
+        """The rows for each width, until something changes."""
+
+    def changed(self, *, layout: bool = False) -> None:
+        self._made_for.clear()
+        super().changed(layout=layout)
 
     def filter(self, words: str) -> None:
         """Show only what has all of these words in its keys, its name or its explanation."""
@@ -72,6 +78,11 @@ class HelpRows(RowWidget):
         self.changed(layout=True)
 
     def rows(self, width: int, height: int) -> list[Text]:
+        if width not in self._made_for:
+            self._made_for[width] = self._all_rows(width)
+        return self._made_for[width]
+
+    def _all_rows(self, width: int) -> list[Text]:
         places = sorted(TITLES, key=lambda where: where != self._focused)
         page: list[Text] = []
         for where in places:
@@ -123,7 +134,7 @@ class HelpKeys(RowWidget):
         return [indented(self.fact(*hints), 2)]
 
 
-class HelpScreen(Screen[None]):
+class HelpScreen(KeenScreen[None]):
     """Covers the workspace until esc or the key that opened it. What is typed filters the page."""
 
     AUTO_FOCUS = "#help-field"

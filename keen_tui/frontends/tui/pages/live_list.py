@@ -9,11 +9,11 @@ from typing import ClassVar, Final, TypeVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 
@@ -128,7 +128,7 @@ class LiveRows(RowWidget):
 _Result = TypeVar("_Result")
 
 
-class LiveListScreen(Screen[_Result]):
+class LiveListScreen(KeenScreen[_Result]):
     """Covers the workspace until esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

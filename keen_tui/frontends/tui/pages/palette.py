@@ -10,12 +10,12 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
@@ -174,7 +174,7 @@ class PaletteFoot(RowWidget):
         return [indented(cut_row(hints, width - 2 * _MARGIN, self.glyphs.more), _MARGIN)]
 
 
-class Palette(Screen[PaletteEntry | None]):
+class Palette(KeenScreen[PaletteEntry | None]):
     """Covers the workspace. Dismissed with the entry to run, None where there is none."""
 
     AUTO_FOCUS = "#palette-field"

@@ -6,7 +6,6 @@ from typing import Final
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.screen import Screen
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.shared.server_words import PASTE_WORDS, page_words
@@ -14,6 +13,7 @@ from keen_tui.frontends.shared.servers_port import OpenSignIn
 from keen_tui.frontends.tui.keys.keymap import field_keys, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, wrapped
 from keen_tui.text.sanitize import clean
@@ -74,7 +74,7 @@ class SignInFoot(RowWidget):
         return [indented(row, _EDGE) for row in (said, cut_row(keys, inner, self.glyphs.more))]
 
 
-class SignInScreen(Screen[str]):
+class SignInScreen(KeenScreen[str]):
     """Closes when the sign-in ends, here or in the browser, with a sentence about that. Esc gives it up."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, sign_in: OpenSignIn) -> None:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.commands.skills import put_away_words
@@ -18,6 +17,7 @@ from keen_tui.frontends.tui.keys.keymap import same_key
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
@@ -119,7 +119,7 @@ class SkillRows(RowWidget):
         return indented(self.fact(*hints), _MARGIN)
 
 
-class SkillsScreen(Screen[str | None]):
+class SkillsScreen(KeenScreen[str | None]):
     """Dismissed with the name of a skill to call, or with None.
 
     `put_away` may raise SessionRefused; None in a replay.

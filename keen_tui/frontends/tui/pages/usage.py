@@ -9,12 +9,12 @@ from msgspec import Struct
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.spent import Spent
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.spending import CACHED, LEFT_OUT, NEW, bar_cells, whole_history
@@ -217,7 +217,7 @@ class UsageRows(RowWidget):
         return indented(spread(left, right, width - 2 * _EDGE, self.glyphs.more), _EDGE)
 
 
-class UsageScreen(Screen[None]):
+class UsageScreen(KeenScreen[None]):
     """Covers the workspace until esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -8,13 +8,13 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import same_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Question
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.units import counted
 
@@ -70,7 +70,7 @@ class WholeRows(RowWidget):
         return spread(keys, place, width, self.glyphs.more) if width >= 40 else cut_row(keys, width)
 
 
-class WholeView(Screen[None]):
+class WholeView(KeenScreen[None]):
     """Covers the workspace until esc. Nothing is answered here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,11 +7,11 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.screen import Screen
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.layout import RIGHT_MARGIN, TEXT_EDGE, Layout, layout_of
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 
 BRAND = "keen"
@@ -46,7 +46,7 @@ class _Written(RowWidget):
         return rows if self.is_flat else [bar, *rows, bar]
 
 
-class Entrance(Screen[None]):
+class Entrance(KeenScreen[None]):
     """The screen for the moment in which the workspace is made.
 
     Its composer shows letters at once, until another key is typed, for example Enter. It acts on nothing: all

@@ -1,9 +1,11 @@
-"""Widgets whose new size costs one layout of the screen instead of two."""
+"""Screens and widgets whose new size costs one layout of the screen instead of two."""
 
 from __future__ import annotations
 
+from textual import events, on
 from textual.containers import Container, Horizontal, Vertical
 from textual.geometry import Size
+from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
 
@@ -20,6 +22,19 @@ class LaidOutOnce(Widget):
         self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
     ) -> bool:
         return super()._size_updated(size, virtual_size, container_size, layout=False)
+
+
+class KeenScreen(Screen[ScreenResultType], LaidOutOnce):
+    """A screen that is laid out once for each size.
+
+    A layout tells every widget its new size. When a screen is told its own, Textual would lay out everything
+    again.
+    """
+
+    @on(events.Resize)
+    def _keep_layout(self, event: events.Resize) -> None:
+        if event.size == self.outer_size:
+            event.prevent_default()
 
 
 class PaneColumn(Vertical, LaidOutOnce):

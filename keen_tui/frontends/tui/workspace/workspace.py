@@ -41,7 +41,7 @@ from keen_tui.frontends.tui.questions.question_pane import QuestionPane
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.terminal.announcer import Announcer
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
-from keen_tui.frontends.tui.terminal.laid_out_once import PaneColumn, PaneRow, PaneStack
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen, PaneColumn, PaneRow, PaneStack
 from keen_tui.frontends.tui.transcript.messages import (
     Copied,
     FileWanted,
@@ -69,7 +69,7 @@ from keen_tui.frontends.tui.workspace.said import NoticeBoard
 _KEEPS_ON_DISK = "keeps incomplete turns on disk from now on, so they outlive Keen"
 
 
-class WorkspaceScreen(Screen[None]):
+class WorkspaceScreen(KeenScreen[None]):
     """All panes, drawn from the states passed to `show`. Its parts act on keys and messages; they see it as a
     `WorkspaceView`."""
 

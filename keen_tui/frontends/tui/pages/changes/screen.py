@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.choices import GUARD_SECONDS
 from keen_tui.domain.reports import Changes
@@ -20,6 +19,7 @@ from keen_tui.frontends.tui.pages.changes.diff_view import DiffView
 from keen_tui.frontends.tui.pages.changes.file_list import FileList
 from keen_tui.frontends.tui.pages.changes.words import ChangesHead, ReadingFoot, UndoFoot
 from keen_tui.frontends.tui.state.places import Named, first_change
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 
 SIDE_BY_SIDE_FROM = 120
 """Columns from which old and new have room beside each other."""
@@ -30,7 +30,7 @@ ChangesOpener = Callable[[Sequence[Named]], Awaitable[str]]
 """Opens the first of these places that is there; gives a sentence about why none could be, else ""."""
 
 
-class ChangesScreen(Screen[bool]):
+class ChangesScreen(KeenScreen[bool]):
     """With `asks` dismissed with whether to take the changes back, else with False. There is a file at
     least."""
 

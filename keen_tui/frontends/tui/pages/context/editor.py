@@ -10,7 +10,6 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.domain.choices import PolicyName
@@ -24,6 +23,7 @@ from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.pages.context.foot import Foot
 from keen_tui.frontends.tui.pages.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
 from keen_tui.frontends.tui.state.state import TurnRow
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
@@ -148,7 +148,7 @@ class EntryRows(RowWidget):
                 return Text(clean(text), look("text")), Text("new" if entry.added else "", look("dim"))
 
 
-class MemoryEditor(Screen[str | None]):
+class MemoryEditor(KeenScreen[str | None]):
     """Dismissed with a sentence about what was saved, or with None.
 
     `policy` is the one in use; `save` may raise SessionRefused.

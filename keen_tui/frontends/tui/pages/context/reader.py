@@ -10,7 +10,6 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.reports import ContextPart
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
@@ -20,6 +19,7 @@ from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.pages.context.foot import Foot
 from keen_tui.frontends.tui.pages.context.pane import part_title
 from keen_tui.frontends.tui.pages.context.words import at_text_edge, text_rows
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
@@ -112,7 +112,7 @@ class ReaderHead(RowWidget):
         return [indented(row, TEXT_EDGE)]
 
 
-class PartReader(Screen[None]):
+class PartReader(KeenScreen[None]):
     """Covers the context view until esc. `policy` is an index into `POLICIES`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

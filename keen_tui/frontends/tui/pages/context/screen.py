@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.reports import POLICIES, ContextReport
 from keen_tui.frontends.shared.port import SessionControls
@@ -25,6 +24,7 @@ from keen_tui.frontends.tui.pages.context.pane import PartPane
 from keen_tui.frontends.tui.pages.context.parts import PartTable
 from keen_tui.frontends.tui.pages.context.reader import PartReader
 from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.header import HeaderBar
 
 _ROOMY_FROM = 30
@@ -35,7 +35,7 @@ _PANE_SHARE = 0.4
 _LEAST_PANE = 3
 
 
-class ContextScreen(Screen[None]):
+class ContextScreen(KeenScreen[None]):
     """Covers the workspace until esc. `draft` is what stands in the composer.
 
     Whoever opened it calls `show` when the conversation, the memory or the policy has changed.

@@ -9,7 +9,6 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.domain.errors import KeenError
@@ -19,6 +18,7 @@ from keen_tui.frontends.tui.look.cells import home_relative
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.models.values import KeyKept
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 from keen_tui.text.sanitize import clean
 
@@ -94,7 +94,7 @@ class KeyFoot(RowWidget):
         return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
 
 
-class KeyEntry(Screen[KeyKept | None]):
+class KeyEntry(KeenScreen[KeyKept | None]):
     """Dismissed when a key was kept, or with None. `provider` leaves the first question out."""
 
     AUTO_FOCUS = ""

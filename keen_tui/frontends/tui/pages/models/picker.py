@@ -9,7 +9,6 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.domain.errors import KeenError
@@ -30,6 +29,7 @@ from keen_tui.frontends.tui.pages.models.offers import (
     sources_of,
 )
 from keen_tui.frontends.tui.pages.models.values import Picked, WantsKey, WantsServer
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
@@ -87,7 +87,7 @@ class PickerFoot(RowWidget):
         return self.fact(*(self.key_hint(key, verb) for key, verb in keys))
 
 
-class ModelPicker(Screen[Picked | WantsKey | WantsServer | None]):
+class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
     """Dismissed with what was picked. `only` is the id of a provider whose models alone are listed,
     `sentence` what is said at first."""
 

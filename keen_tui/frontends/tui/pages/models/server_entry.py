@@ -8,7 +8,6 @@ from typing import Final
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.domain.errors import AuthFailed, KeenError
@@ -19,6 +18,7 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.models.checking import told
 from keen_tui.frontends.tui.pages.models.key_entry import kept_in
 from keen_tui.frontends.tui.pages.models.values import ServerFound
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 from keen_tui.settings.config import is_loopback
@@ -72,7 +72,7 @@ class ServerFoot(RowWidget):
         return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
 
 
-class ServerEntry(Screen[ServerFound | None]):
+class ServerEntry(KeenScreen[ServerFound | None]):
     """Dismissed with the server that answered, or with None. An `address` that is given is asked at once.
 
     There is one field for the address and the key, so that no letter of a key can be drawn: see `Field`.

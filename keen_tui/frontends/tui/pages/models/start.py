@@ -11,7 +11,6 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui import __version__
 from keen_tui.domain.models import FoundServer
@@ -22,6 +21,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.frontends.tui.pages.models.values import Beginning, FromProvider
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread, wrapped
 from keen_tui.frontends.tui.widgets.welcome import brand_rows, different_rows
 from keen_tui.text.sanitize import clean
@@ -173,7 +173,7 @@ class StartFoot(RowWidget):
         return [indented(spread(left, version, width - 4, self.glyphs.more), 2)]
 
 
-class StartScreen(Screen[Beginning | None]):
+class StartScreen(KeenScreen[Beginning | None]):
     """Dismissed with what to begin with; None: the user wants to look around first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

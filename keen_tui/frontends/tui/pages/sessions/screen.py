@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.domain.errors import KeenError
@@ -26,6 +25,7 @@ from keen_tui.frontends.tui.pages.sessions.lines import SessionLine, session_of,
 from keen_tui.frontends.tui.pages.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
 from keen_tui.frontends.tui.pages.sessions.shelf import Shelf
 from keen_tui.frontends.tui.pages.sessions.values import Chosen
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.text.units import counted
 
@@ -53,7 +53,7 @@ _ACTIONS = {
 _TITLE_KEYS = {"enter": "keep_title", "escape": "leave_title"}
 
 
-class SessionsScreen(Screen[Chosen | None]):
+class SessionsScreen(KeenScreen[Chosen | None]):
     """Dismissed with the session to go on with. `query` is what is looked for at first."""
 
     AUTO_FOCUS = "#sessions-field"

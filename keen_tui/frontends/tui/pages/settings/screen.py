@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import Setting
@@ -22,6 +21,7 @@ from keen_tui.frontends.tui.pages.context.foot import Foot
 from keen_tui.frontends.tui.pages.sessions.bars import SessionsHead
 from keen_tui.frontends.tui.pages.settings.setting_list import SettingDetail, SettingList
 from keen_tui.frontends.tui.terminal.external_editor import open_in_editor
+from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 
 _LOW = 16
@@ -30,7 +30,7 @@ _MODEL = ("provider", "model", "effort")
 """Settings that the model picker changes: they belong together."""
 
 
-class SettingsScreen(Screen[bool]):
+class SettingsScreen(KeenScreen[bool]):
     """Dismissed with True when a model shall be chosen.
 
     Args:
