@@ -23,7 +23,7 @@ from keen_tui.domain.events import (
     CompactionFailed,
     CompactionStarted,
 )
-from keen_tui.domain.messages import Message, StepReply, StopReason
+from keen_tui.domain.messages import Message, StepReply, StopReason, TurnMemory
 from keen_tui.memory.conversation import COMPACTED, Past, union_memory
 from keen_tui.memory.pending import native_bytes
 from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
@@ -86,23 +86,24 @@ async def _compacted(
 ) -> Compacted:
     """Raises ProviderError: no complete summary came."""
     started_at = setup.clock()
+    # Before the summary: nothing may wait behind it, or an interrupt there would lose it.
+    memory, bytes_before = await asyncio.to_thread(_measured, old, policy, setup)
     summary = await _summary(old, policy, setup, start)
-    seconds = setup.clock() - started_at
+    return Compacted(
+        turn=old.messages[-1].turn,
+        turns=start.turns,
+        summary=summary,
+        turn_memory=memory,
+        bytes_before=bytes_before,
+        bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), setup),
+        seconds=setup.clock() - started_at,
+    )
 
-    def result() -> Compacted:
-        memory = union_memory(old.messages)
-        compacted = (UserText(COMPACTED), AssistantText(render_assistant(summary, memory)))
-        return Compacted(
-            turn=old.messages[-1].turn,
-            turns=start.turns,
-            summary=summary,
-            turn_memory=memory,
-            bytes_before=_size(step_request(old, (), policy, setup, ()).parts, setup),
-            bytes_after=_size(compacted, setup),
-            seconds=seconds,
-        )
 
-    return await asyncio.to_thread(result)  # a long session takes a while
+def _measured(old: Past, policy: MemoryPolicy, setup: TurnSetup) -> tuple[TurnMemory, int]:
+    """The TurnMemory of all messages, and the bytes that requests carry of them. Blocks: a long session takes
+    a while."""
+    return union_memory(old.messages), _size(step_request(old, (), policy, setup, ()).parts, setup)
 
 
 async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.agent import compaction
+from keen_tui.agent.turn.request import step_request
 from keen_tui.demo.script import (
     Answer,
     HttpAnswer,
@@ -167,6 +170,22 @@ async def test_a_summary_is_summarised_again_with_what_it_carried(tmp_path: Path
             assistant(TOLD + block("a.py", "b.py")),
             user("next"),
         ]
+
+
+async def test_a_summary_is_prepared_and_measured_beside_the_event_loop(
+    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def noted(*given: Any) -> StepRequest:
+        threads.append(threading.current_thread())
+        return step_request(*given)
+
+    monkeypatch.setattr(compaction, "step_request", noted)
+    async with at_work([DONE, SUMMARY], tmp_path) as bench:
+        await bench.ask("hi")
+        assert isinstance(await bench.compact(), Compacted)
+    assert len(threads) == 2 and threading.main_thread() not in threads
 
 
 async def test_with_nothing_answered_there_is_nothing_to_summarise(tmp_path: Path, at_work: AtWork) -> None:

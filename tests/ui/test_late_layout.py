@@ -186,3 +186,17 @@ async def test_a_screen_is_laid_out_again_for_a_style_sheet_of_the_same_size() -
         app.stylesheet.add_source("Static { width: 4; }", read_from=("more", ""))
         app.refresh_css(animate=False)
         await until(lambda: box.size.width == 4)
+
+
+async def test_a_screen_that_overflows_still_scrolls() -> None:
+    app = App[None]()
+    async with app.run_test(size=(10, 8)) as pilot:
+        screen = KeenScreen[None]()
+        await app.push_screen(screen)
+        await screen.mount(Static("\n".join("abcdef")))
+        await pilot.pause()
+        assert not screen.show_vertical_scrollbar
+        await pilot.resize_terminal(10, 4)
+        await until(lambda: screen.show_vertical_scrollbar and screen.max_scroll_y == 2)
+        await pilot.resize_terminal(10, 8)
+        await until(lambda: not screen.show_vertical_scrollbar and screen.max_scroll_y == 0)

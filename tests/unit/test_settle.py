@@ -148,3 +148,16 @@ def test_calls_that_the_policy_replays_are_carried_too() -> None:
         kept = settle(replace(done[0], steps=steps, policy=policy), done[1])
         assert isinstance(kept, Commit)
         assert least < kept.event.carried_bytes < most
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [('"é\\\n\x01', len('\\"') + 2 + len("\\\\") + len("\\n") + len("\\u0001")), ("\ud800", 1)],
+)
+def test_a_trace_is_measured_as_utf_8_json_and_half_a_surrogate_pair_as_one_byte(
+    text: str, size: int
+) -> None:
+    bare = settle(record(trace=({"content": ""},), texts=("Done.",)), Finished(reason="stop"))
+    full = settle(record(trace=({"content": text},), texts=("Done.",)), Finished(reason="stop"))
+    assert isinstance(bare, Commit) and isinstance(full, Commit)
+    assert full.event.trace_bytes - bare.event.trace_bytes == size

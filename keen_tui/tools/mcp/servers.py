@@ -83,10 +83,10 @@ class SessionServers:
     @property
     def offered(self) -> tuple[ToolSpec, ...]:
         """The tools that the model gets now: all of them, or if they would take too much of the context
-        window, a search and the tools that it has found so far."""
+        window, a search and the tools that it has found so far. May be read in a thread."""
         if self._search is None:
             return tuple(tool.spec for tool in self._all.values())
-        found = (self._all[name].spec for name in self._found if name in self._all)
+        found = (self._all[name].spec for name in tuple(self._found) if name in self._all)
         return (self._search.spec, *found)
 
     def tool(self, name: str) -> Tool | None:
