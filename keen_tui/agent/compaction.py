@@ -86,6 +86,7 @@ async def _compacted(
 ) -> Compacted:
     """Raises ProviderError: no complete summary came."""
     started_at = setup.clock()
+    setup.publish(start)
     # Before the summary: nothing may wait behind it, or an interrupt there would lose it.
     memory, bytes_before = await asyncio.to_thread(_measured, old, policy, setup)
     summary = await _summary(old, policy, setup, start)
@@ -122,6 +123,7 @@ async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: Com
             if shorter is None:
                 raise
             request = shorter
+            setup.publish(start)
 
 
 def _requests(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> Iterator[StepRequest]:
@@ -168,10 +170,10 @@ def _request(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> S
 async def _reply(
     request: StepRequest, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted
 ) -> StepReply:
-    """The reply to the request, which is retried as often as the policy allows."""
+    """The reply to the request, which is retried as often as the policy allows. A retry publishes `start` again:
+    the words before it don't count any more."""
 
     async def call() -> StepReply:
-        setup.publish(start)
         words = policy.filter()
 
         def say(text: str) -> None:
@@ -187,7 +189,7 @@ async def _reply(
 
         return await stream_reply(request, setup, hear)
 
-    return await until_complete(call, setup)
+    return await until_complete(call, setup, before_retry=lambda: setup.publish(start))
 
 
 def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, MemoryPolicy]:

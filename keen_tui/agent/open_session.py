@@ -114,6 +114,6 @@ def _failed_seconds(past: Sequence[Event]) -> float:
 def newest_todos(past: Sequence[Event]) -> tuple[TodoItem, ...]:
     """The to-do list as the session left it."""
     for event in reversed(past):
-        if isinstance(event, ToolFinished) and isinstance(event.result.display, TodoDisplay):
+        if type(event) is ToolFinished and isinstance(event.result.display, TodoDisplay):
             return event.result.display.items
     return ()

@@ -414,7 +414,7 @@ class Session:
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
         if past:
             # The model of then is not the one of now.
-            self.bus.publish_all([event for event in past if not isinstance(event, ModelChanged)])
+            self.bus.publish_all([event for event in past if type(event) is not ModelChanged])
             self._publish(SessionRestored(skipped=skipped))
 
     def keep_pending_with(self, pending_store: PendingStore | None) -> None:

@@ -28,7 +28,7 @@ _PATIENCE: Final = 60.0
 _MOST_ASKED: Final = 2_000
 """Characters of the message, and of the reply, that the model is shown."""
 _MOST_CELLS: Final = 60
-_WANTED: Final = (SessionOpened, SessionRenamed, TurnDone)
+_WANTED: Final = {SessionOpened, SessionRenamed, TurnDone}
 _AROUND: Final = " \t\"'`*_#.:“”„«»"
 
 
@@ -49,7 +49,7 @@ class Titler:
         self._is_named = False
         self._asking: asyncio.Task[None] | None = None
         self._naming: asyncio.Task[None] | None = None
-        reader = session.bus.subscribe(wants=lambda event: isinstance(event, _WANTED))
+        reader = session.bus.subscribe(wants=lambda event: type(event) in _WANTED)
         self._reading = asyncio.create_task(self._read(reader), name="titles")
 
     async def close(self) -> None:

@@ -57,8 +57,8 @@ class Neighbours:
         """Follow the session and the folder from now on, in this event loop."""
         if not self._has_entered:
             self._untold += self.enter()
-        wants = (TurnStarted, SessionRenamed, SessionOpened)
-        reader = self._session.bus.subscribe(wants=lambda event: isinstance(event, wants))
+        wants = {TurnStarted, SessionRenamed, SessionOpened}
+        reader = self._session.bus.subscribe(wants=lambda event: type(event) in wants)
         self._following = asyncio.create_task(self._follow(reader), name="neighbours")
         self._loop = asyncio.get_running_loop()
         self._session.state.open.setup.toolbox.known.author = self.author

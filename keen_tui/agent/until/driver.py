@@ -176,7 +176,7 @@ class RunDriver:
     # What happens
 
     def _take(self, batch: Sequence[Event]) -> None:
-        if self._is_past and not any(isinstance(event, SessionRestored) for event in batch):
+        if self._is_past and SessionRestored not in map(type, batch):
             batch = of_newest_run(batch)  # the past comes as a batch of its own, and may be long
         for event in batch:
             before, self._progress = self._progress, after(self._progress, event)

@@ -118,9 +118,8 @@ def progress_of(events: Iterable[Event]) -> RunProgress:
 
 def of_newest_run(events: Sequence[Event]) -> Sequence[Event]:
     """The events from the beginning of the newest run on; none where the session has no run."""
-    places = range(len(events) - 1, -1, -1)
-    begun = next((place for place in places if isinstance(events[place], RunBegun)), len(events))
-    return events[begun:]
+    kinds = [*map(type, reversed(events))]
+    return events[len(events) - kinds.index(RunBegun) - 1 :] if RunBegun in kinds else ()
 
 
 def after(progress: RunProgress, event: Event) -> RunProgress:
