@@ -170,8 +170,8 @@ def _request(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> S
 async def _reply(
     request: StepRequest, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted
 ) -> StepReply:
-    """The reply to the request, which is retried as often as the policy allows. A retry publishes `start` again:
-    the words before it don't count any more."""
+    """The reply to the request, which is retried as often as the policy allows. Each retry publishes `start`
+    again: the words before it don't count any more."""
 
     async def call() -> StepReply:
         words = policy.filter()
