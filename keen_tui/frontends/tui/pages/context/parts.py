@@ -43,6 +43,7 @@ class PartTable(RowWidget):
     def __init__(self, styles: Styles, glyphs: Glyphs, view: PolicyView) -> None:
         super().__init__(styles, glyphs, id="context-parts")
         self._view = view
+        self._spaced = lines_of(view.report.parts)
         self._place = _first_choice(view.report.parts)
         self._first = 0
         self._lines: list[int | None] = []
@@ -56,12 +57,12 @@ class PartTable(RowWidget):
     @property
     def wanted_height(self) -> int:
         """Rows that show everything."""
-        return _HEAD + len(lines_of(self._view.report.parts)) + _FOOT
+        return _HEAD + len(self._spaced) + _FOOT
 
     def show(self, view: PolicyView) -> None:
         """Draw this report; the part that was chosen stays it."""
         before = _key(self.chosen)
-        self._view = view
+        self._view, self._spaced = view, lines_of(view.report.parts)
         keys = [_key(part) for part in view.report.parts]
         self._place = keys.index(before) if before in keys else _first_choice(view.report.parts)
         self.changed()
@@ -74,7 +75,7 @@ class PartTable(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         columns = columns_of(width, self._view.chosen)
         parts = self._view.report.parts
-        self._lines = lines_of(parts) if self._roomy(height) else list(range(len(parts)))
+        self._lines = self._spaced if self._roomy(height) else list(range(len(parts)))
         room = max(height - _HEAD - (_FOOT if self._roomy(height) else 1), 1)
         self._first = self._first_in_view(room)
         shown = self._lines[self._first : self._first + room]
