@@ -87,7 +87,7 @@ async def _compacted(
     """Raises ProviderError: no complete summary came."""
     started_at = setup.clock()
     setup.publish(start)
-    # Before the summary: nothing may wait behind it, or an interrupt there would lose it.
+    # Measured before the summary is asked for: an interrupt in a wait after it would lose it.
     memory, bytes_before = await asyncio.to_thread(_measured, old, policy, setup)
     summary = await _summary(old, policy, setup, start)
     return Compacted(

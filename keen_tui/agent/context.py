@@ -19,7 +19,7 @@ from keen_tui.domain.messages import Message, NativeMessage, SkillUsed, ToolCall
 from keen_tui.domain.recorded import kept_out_bytes, recalled_bytes
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, NextSizes, PartSize
 from keen_tui.memory.conversation import Past
-from keen_tui.memory.pending import PendingState, native_bytes
+from keen_tui.memory.pending import PendingState, json_bytes, native_bytes
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.providers.base import StepRequest
@@ -112,10 +112,10 @@ def next_sizes(past: Past, pending: PendingState | None, policy: PolicyName, set
 def _pieces_bytes(request: StepRequest, setup: TurnSetup) -> int:
     """The bytes of what differs between policies: the system prompt, the tools, and each sent part."""
     tools = sum(
-        _json_bytes(tool.name + tool.description) + native_bytes([tool.parameters]) for tool in request.tools
+        json_bytes(tool.name + tool.description) + json_bytes(tool.parameters) for tool in request.tools
     )
     parts = sum(native_bytes(setup.provider.native(part)) for part in request.parts)
-    return _json_bytes(request.system) + tools + parts
+    return json_bytes(request.system) + tools + parts
 
 
 Value = TypeVar("Value")
@@ -154,11 +154,11 @@ class _Column:
         instructions = setup.instructions.text
         skills = setup.skills
         own = _without(_without(request.system, instructions), skills)
-        self._add("system", 0, own, _json_bytes(own))
+        self._add("system", 0, own, json_bytes(own))
         if skills:
-            self._add("skills", 0, skills, _json_bytes(skills) - len('""'))
+            self._add("skills", 0, skills, json_bytes(skills) - len('""'))
         if instructions:
-            self._add("instructions", 0, instructions, _json_bytes(instructions) - len('""'))
+            self._add("instructions", 0, instructions, json_bytes(instructions) - len('""'))
         self._add("tools", 0, json.dumps(tools, ensure_ascii=False, indent=2), native_bytes(tools))
         for turn, group in groupby(request.parts, key=lambda part: part.turn):
             kinds = dict(_kinds(turn, tuple(group), compacted))
@@ -283,10 +283,6 @@ def _recalled(results: Iterable[tuple[ToolCall, ToolResult]]) -> str:
 
 def _result_bytes(result: ToolResult) -> int:
     return len(result.text.encode("utf-8", "replace"))
-
-
-def _json_bytes(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def with_draft(past: Past, draft: str = "") -> Past:

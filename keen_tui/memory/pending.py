@@ -86,12 +86,13 @@ def with_trace(
 
 def native_bytes(messages: Iterable[NativeMessage]) -> int:
     """Bytes of the messages as compact UTF-8 JSON."""
-    return sum(map(_json_bytes, messages))
+    return sum(map(json_bytes, messages))
 
 
-def _json_bytes(message: NativeMessage) -> int:
+def json_bytes(value: object) -> int:
+    """Bytes of a JSON value as compact UTF-8 JSON. Half of a surrogate pair counts as one."""
     try:
-        return len(msgspec.json.encode(message))
-    except UnicodeEncodeError:  # half of a surrogate pair
-        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        return len(msgspec.json.encode(value))
+    except UnicodeEncodeError:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         return len(text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The longest stall of what one does now and then, in a session of 10,000 messages."""
+"""The longest stall of rare actions in a session of 10,000 messages."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _PAUSE: Final = 1.0
 """Seconds without a change after which something is done."""
 
 
-class _Deed(NamedTuple):
-    """What is measured: keys, and what the screen shows when the deed is done."""
+class _Action(NamedTuple):
+    """What is measured: keys, and what the screen shows when the action is done."""
 
     what: str
     keys: Sequence[str]
     shows: str
 
 
-_DEEDS: Final = (
-    _Deed("a search, from its first letter on", (FIND, *"total"), "esc stay"),
-    _Deed("a turn that reads 4 MB", ("read it", ENTER), _DONE),
-    _Deed("opening the help", ("/help", ENTER), "Everywhere, also while you type"),
-    _Deed("opening the context", ("/context", ENTER), "full-trace"),
-    _Deed("opening the settings", ("/settings", ENTER), "settings"),
-    _Deed("a copy of the session (/fork)", ("/fork", ENTER), "in a copy"),
-    _Deed("a summary (/compact)", ("/compact", ENTER), "2,501 turns"),
-    _Deed("a new session (/new)", ("/new", ENTER), "What should I do?"),
+_ACTIONS: Final = (
+    _Action("a search, from its first letter on", (FIND, *"total"), "esc stay"),
+    _Action("a turn that reads 4 MB", ("read it", ENTER), _DONE),
+    _Action("opening the help", ("/help", ENTER), "Everywhere, also while you type"),
+    _Action("opening the context", ("/context", ENTER), "full-trace"),
+    _Action("opening the settings", ("/settings", ENTER), "settings"),
+    _Action("a copy of the session (/fork)", ("/fork", ENTER), "in a copy"),
+    _Action("a summary (/compact)", ("/compact", ENTER), "2,501 turns"),
+    _Action("a new session (/new)", ("/new", ENTER), "What should I do?"),
 )
 
 
 def rows() -> Iterator[Row]:
-    """Each deed once. CPU time as in `stalls`; what a thread does beside doesn't count."""
+    """Each action once. CPU time as in `stalls`; what a thread does beside doesn't count."""
     answers: list[Answer] = [*_READS, Reply([Say(_DONE)]), Reply([Say(_SUMMARY * 20)])]
     with serving(ModelServer(answers)) as server, place() as new:
         (new.home / "settings.toml").write_text("context_window = 100_000_000\n")
@@ -56,13 +56,13 @@ def rows() -> Iterator[Row]:
         with in_terminal(argv, new) as program:
             wait_for_past(program, MANY)
             yield _row("resuming it", new, program)
-            for deed in _DEEDS:
-                for key in deed.keys:
+            for action in _ACTIONS:
+                for key in action.keys:
                     program.type(key)
                     program.come_to_rest(0.2)
-                program.wait_for_screen(deed.shows)
+                program.wait_for_screen(action.shows)
                 program.come_to_rest(_PAUSE)
-                yield _row(deed.what, new, program)
+                yield _row(action.what, new, program)
                 back_to_composer(program)
                 new.ask(program)
 

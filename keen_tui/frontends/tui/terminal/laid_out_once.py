@@ -28,7 +28,7 @@ class KeenScreen(Screen[ScreenResultType], LaidOutOnce):
     """A screen that is laid out once for each size.
 
     A layout tells every widget its new size. When a screen is told its own, Textual would lay out everything
-    again.
+    again. If its contents overflow, it is laid out once more, for the scrollbar.
     """
 
     @on(events.Resize)
