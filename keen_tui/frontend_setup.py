@@ -30,7 +30,7 @@ from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
 from keen_tui.subcommands.sessions import asked_for
 from keen_tui.system.paths import data_folder, home_folder
-from keen_tui.system.work_tree_records import linked_git, project_folder
+from keen_tui.system.work_tree_records import is_work_tree, project_folder
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
@@ -215,7 +215,7 @@ def _review_service(
 
 def _tree_service(workspace: Path, environ: Mapping[str, str]) -> TreeService | None:
     """The work tree of Keen's that is the workspace; None, and nothing of it is loaded, if that isn't one."""
-    if not linked_git(workspace, environ):
+    if not is_work_tree(workspace, environ):
         return None
     from keen_tui.agent.services.tree_service import TreeService  # noqa: PLC0415
     from keen_tui.tools.git.work_trees import WorkTrees  # noqa: PLC0415

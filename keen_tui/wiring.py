@@ -42,7 +42,7 @@ from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.executables import find_program
 from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
 from keen_tui.system.presence import Presence
-from keen_tui.system.work_tree_records import linked_git, project_folder
+from keen_tui.system.work_tree_records import project_folder
 from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import CommandNetwork
@@ -112,7 +112,6 @@ def build_session(
         kept_back=data_folder(os.environ) / QUARANTINE,
         skills=additions.skills,
         functions=functions,
-        linked=linked_git(workspace, os.environ),
         editor=editor,
     )
     watching = partial(
@@ -145,7 +144,6 @@ def build_session(
                 backup=backup and backup.apart(),
                 sandbox=sandbox_in(tree.path),
                 functions=[each for each in functions if each.reads_only],  # others know nothing of the tree
-                linked=linked_git(tree.path, os.environ),
                 editor=None,
                 caller=workspace,
             )

@@ -48,6 +48,15 @@ def _step(part: str, folder: int, *, make: bool) -> int:
         return os.open(part, _STEP, dir_fd=folder)
 
 
+def names_in(folder: int) -> list[str]:
+    """The names of the entries of a folder that `opened_folder` has opened. Raises OSError."""
+    listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return sorted(os.listdir(listed))  # noqa: PTH208 - of a descriptor
+    finally:
+        os.close(listed)
+
+
 def change_mode(folder: int, mode: int) -> None:
     """Change the mode of a folder that `opened_folder` has opened. Raises OSError."""
     if hasattr(os, "O_PATH"):

@@ -124,21 +124,10 @@ def project_folder(folder: Path, environ: Mapping[str, str]) -> Path:
     return Path(record.project) / Path(os.path.realpath(folder)).relative_to(tree)
 
 
-class LinkedGit(Struct, frozen=True):
-    """The repository of a work tree of Keen's: `git` is the part that belongs to this work tree (its index,
-    its HEAD), `common` the part that all work trees share. Both are absolute, with links resolved."""
-
-    git: Path
-    common: Path
-
-
-def linked_git(workspace: Path, environ: Mapping[str, str]) -> LinkedGit | None:
-    """The repository of a workspace that is a work tree of Keen's; None for every other one. Blocks."""
-    found = tree_at(workspace, environ)
-    if not found or found[0] != Path(os.path.realpath(workspace)) or not found[1].git:
-        return None
-    _, record = found
-    return LinkedGit(Path(record.git), Path(record.common))
+def is_work_tree(folder: Path, environ: Mapping[str, str]) -> bool:
+    """Whether the folder is the top of a finished work tree of Keen's. Blocks."""
+    found = tree_at(folder, environ)
+    return found is not None and found[0] == Path(os.path.realpath(folder)) and bool(found[1].git)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition
     from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.settings.added.skills import Skill
-    from keen_tui.system.work_tree_records import LinkedGit
     from keen_tui.tools.files.contents import EditorFiles
     from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
@@ -223,7 +222,6 @@ def build_toolbox(
     skills: Sequence[Skill] = (),
     servers: Sequence[McpServer] = (),
     auth: AuthFactory | None = None,
-    linked: LinkedGit | None = None,
     caller: Path | None = None,
     agents: Sequence[AgentDefinition] = (),
     editor: EditorFiles | None = None,
@@ -246,7 +244,6 @@ def build_toolbox(
         skills: those that can be used; their folders can be read without a question.
         servers: the MCP servers.
         auth: signs requests to servers.
-        linked: the repository of a workspace that is a work tree of Keen's.
         caller: the folder of the caller of a sub-agent that works apart; None for everyone else.
         agents: the sub-agents that can be called.
         editor: has the files as the person sees them; None: the disk has.
@@ -260,7 +257,7 @@ def build_toolbox(
         return api_keys(os.environ, named())
 
     folders = [skill.folder for skill in skills]
-    workspace = Workspace(root, backup, rules, folders, linked, editor, caller)
+    workspace = Workspace(root, backup, rules, folders, editor, caller)
     shelf, skill_tools = _with_skills(workspace, skills)
     quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)

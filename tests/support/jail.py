@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.messages import ToolResult
 from keen_tui.system.executables import find_program
+from keen_tui.system.git_place import GitPlace
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.process.environment import child_environment
@@ -105,6 +106,12 @@ class Jail:
         """Let later commands read the folder of a skill, except the secrets in it."""
         hidden = (*self.policy.hidden, *secrets)
         self.policy = replace(self.policy, skills=(path,), hidden=hidden)
+        self.sandbox = self._made()
+
+    def move(self, workspace: Path, git: GitPlace | None) -> None:
+        """Run later commands in another workspace, with that repository."""
+        self.workspace = workspace
+        self.policy = replace(self.policy.moved_to(workspace), git=git)
         self.sandbox = self._made()
 
     def protect(self, path: Path) -> None:

@@ -24,8 +24,7 @@ from keen_tui.tools.background.task_text import moved_result, started_result
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.git.plan import plan_of
-from keen_tui.tools.git.steps import GitSteps
+from keen_tui.tools.git.shown import GitUse, git_in
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.network.online import NO_NETWORK, NO_RETRIES, CommandNetwork, online
 from keen_tui.tools.permissions.shell.grammar import stays_in_background
@@ -71,12 +70,11 @@ class Bash:
             "in the background are killed when the command ends: to start a server or a watcher, set "
             "background. "
             "Where there is a sandbox, commands run in "
-            "it: they can write only to the workspace (except .git and .keen), to a home folder of their own "
+            "it: they can write only to the workspace (except .keen), to a home folder of their own "
             "and to $TMPDIR (/tmp if that is not set). They have no network, or reach it through a proxy "
             "(see HTTP_PROXY) that asks the user about each new host. Files in that home folder and in tmp "
-            "stay for later commands until the program ends. Plain git commands (add, commit -m, "
-            "stash, switch, checkout -b, branch, tag, merge, rm, mv, restore --staged, reset) can write the "
-            "repository, alone or joined with && or ;, but not in a pipe, and not with -C or -c. If a "
+            "stay for later commands until the program ends. Git works as usual, with hooks, but hooks "
+            "and settings that a command changes stay in the sandbox; the result names them. If a "
             "command fails because it needs more than that, the user is asked whether to run it again "
             "outside the sandbox. A command may run "
             "read-only first, before the user is asked; the result says so. If it was meant to change files "
@@ -163,7 +161,6 @@ class Bash:
                 self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
             )
 
-        written: list[str] = []
         new_files = None
         if sandbox and not access.reads_only and self._quarantine:
             new_files = NewFiles(self._look, self._quarantine, command, self._keys)
@@ -173,8 +170,14 @@ class Bash:
 
         def planned(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> _Running:
             within = limit if gate or goes_on else TimeLimit(timeout)
+            git = GitUse(git_in(held_by)) if held_by else None
             return _Running(
-                sandbox=held_by, terms=terms, gate=gate, limit=within, written=written, new=new_files
+                sandbox=held_by,
+                terms=replace(terms, git=git),
+                gate=gate,
+                limit=within,
+                git=git,
+                new=new_files,
             )
 
         def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
@@ -188,7 +191,7 @@ class Bash:
         shares = not (access.reads_only or (gate and gate.install))
         hides_tracked = access.reads_only and not _is_git(access)
         terms = Terms(writes=not access.reads_only, hides_tracked=hides_tracked, shares_network=shares)
-        outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
+        outside = Outside(reason=partial(_stopped_by, sandbox, gate), run=running(None, ORDINARY))
         revealing = Terms(reveals=access.secrets, shares_network=shares)
         return PreparedCall(
             access=access,
@@ -306,37 +309,28 @@ class Bash:
     async def _ended(
         self, command: str, running: _Running, on_output: Callable[[bytes], None]
     ) -> _EndedCommand:
-        """Run it to its end, in steps if git writes in it. Also returns the files that it couldn't read."""
-        reason = ""
-        steps = plan_of(command) if running.sandbox and running.terms.writes else ()
-        git = find_program("git") if steps else None
-        if running.sandbox and git:
-            environ = child_environment(os.environ)
-            ordinary = partial(self._watched, running=running)
-            stepping = GitSteps(running.sandbox, self._workspace, git, environ, ordinary)
-            reason = await stepping.objection(steps)
-            if not reason:
-                try:
-                    return await stepping.run(steps, running.limit, on_output), stepping.hidden
-                finally:
-                    running.written.extend(stepping.written)
+        """Run it to its end. Also returns the files that it couldn't read."""
         async with self._watched(command, running) as launch:
             folder = self._workspace.root
             ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
-        if reason and ended.code:
-            on_output(f"[in the sandbox git could not write the repository: {reason}]\n".encode())
+        for sentence in running.git.brought_back.sentences if running.git else ():
+            on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden
 
     @asynccontextmanager
     async def _watched(self, command: str, running: _Running) -> AsyncIterator[Launch]:
-        """Launch it, and keep new files back once it has ended."""
-        async with self._launch(command, running) as launch:
-            running.apart = launch.apart
-            if running.new is None or not running.sandbox or not running.terms.writes:
+        """Launch it. Once it has ended and its changes of the repository came back, keep new files back."""
+        new = running.new if running.sandbox and running.terms.writes else None
+        try:
+            async with self._launch(command, running) as launch:
+                running.apart = launch.apart
+                if new:
+                    await asyncio.to_thread(new.begin)
                 yield launch
-                return
-            async with in_thread(running.new.watched()):
-                yield launch
+        finally:
+            if new:
+                trees = running.git.brought_back.trees if running.git else ()
+                await asyncio.to_thread(new.check, [str(tree) for tree in trees])
 
     def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
@@ -361,27 +355,23 @@ _EndedCommand = tuple[Ended, tuple[Path, ...]]
 
 
 class _Running(Struct, kw_only=True):
-    """The sandbox of a command and its terms, its network access, and its time limit. `written` collects git
-    commands that wrote the repository and must not run again. `new` keeps back new files. `is_moved`: it went
+    """The sandbox of a command and its terms, its network access, and its time limit. `git` is its
+    use of the repository. `new` keeps back new files. `is_moved`: it went
     to the background. `apart` says why no other command reaches its ports, "" if others do."""
 
     sandbox: Sandbox | None
     terms: Terms
     gate: HostGate | None
     limit: TimeLimit
-    written: list[str]
+    git: GitUse | None
     new: NewFiles | None
     is_moved: bool = False
     apart: str = ""
 
 
-def _stopped_by(
-    sandbox: Sandbox | None, gate: HostGate | None, written: Sequence[str], result: ToolResult
-) -> str:
+def _stopped_by(sandbox: Sandbox | None, gate: HostGate | None, result: ToolResult) -> str:
     """What the sandbox stopped. A person who has just refused a host isn't asked to run the command
     outside."""
-    if written:
-        return ""
     if result.exit_code and gate and gate.refused:
         return "" if gate.declined else f"it could not reach {gate.refused[0]}"
     return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

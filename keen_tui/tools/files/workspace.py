@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.system.work_tree_records import LinkedGit
 from keen_tui.tools.base import Access, Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -45,8 +44,7 @@ class Workspace:
     """The folder that the agent works in, and what the model knows about its files.
 
     `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
-    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `linked` is its
-    repository if it is a work tree of Keen's. `editor` has the files as the person sees them; None: the disk
+    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `editor` has the files as the person sees them; None: the disk
     has. `caller` is the folder that a sub-agent leaves as it is, since it works apart from its caller.
     """
 
@@ -56,12 +54,10 @@ class Workspace:
         backup: Backup | None = None,
         rules: Rules = NO_RULES,
         skills: Sequence[Path] = (),
-        linked: LinkedGit | None = None,
         editor: EditorFiles | None = None,
         caller: Path | None = None,
     ) -> None:
         self.editor = editor
-        self.linked = linked
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
         self.backup = backup

@@ -10,7 +10,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
 from keen_tui.domain.errors import ConfigError, WorkTreeFailed
 from keen_tui.system.executables import find_program
@@ -54,28 +54,29 @@ class OwnGit:
         program = find_program("git", environ)
         if not program:
             raise ConfigError(missing)
-        self._program = program
+        self.program = program
         self._environ = {**child_environment(environ), **_VARIABLES}
 
     def tried(
-        self, folder: Path, *words: str, given: bytes = b"", more: Mapping[str, str] = NO_MORE
+        self, folder: Path, *words: str, given: bytes | IO[bytes] = b"", more: Mapping[str, str] = NO_MORE
     ) -> tuple[int, bytes, str]:
         """Run a command in the folder: its exit code, its output, and the last lines of what it complained
-        about. `given` is its standard input, `more` are further variables.
+        about. `given` is its standard input, or a file with it; `more` are further variables.
 
         Raises:
             WorkTreeFailed: it can't be started, or doesn't end.
         """
         guards = [word for setting in _GUARDS for word in ("-c", setting)]
+        source: dict[str, Any] = {"input": given} if isinstance(given, bytes) else {"stdin": given}
         try:
             ended = subprocess.run(
-                (self._program, *guards, *words),
+                (self.program, *guards, *words),
                 cwd=folder,
                 env={**self._environ, **more},
-                input=given,
                 capture_output=True,
                 timeout=_SECONDS,
                 check=False,
+                **source,
             )
         except subprocess.TimeoutExpired as error:
             raise WorkTreeFailed(f"git {words[0]} took too long in {folder}, and was ended.") from error
@@ -84,7 +85,7 @@ class OwnGit:
         return ended.returncode, ended.stdout, _complaint(ended.stderr)
 
     def output(
-        self, folder: Path, *words: str, given: bytes = b"", more: Mapping[str, str] = NO_MORE
+        self, folder: Path, *words: str, given: bytes | IO[bytes] = b"", more: Mapping[str, str] = NO_MORE
     ) -> bytes:
         """The output of a command. Raises WorkTreeFailed with git's own words if it fails."""
         code, output, complaint = self.tried(folder, *words, given=given, more=more)

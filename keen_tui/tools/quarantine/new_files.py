@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from keen_tui.domain.display import DiffDisplay
@@ -42,16 +41,6 @@ class NewFiles:
         self._before: Before | None = None
         self._lock = threading.Lock()
 
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Run a command inside, right after the sandbox has read the workspace. On leaving, its new files are
-        kept back. Blocks."""
-        self.begin()
-        try:
-            yield
-        finally:
-            self.check()
-
     def begin(self) -> None:
         """What the sandbox has just read isn't new. Blocks."""
         with self._lock:
@@ -64,8 +53,10 @@ class NewFiles:
             if self._before is not None:
                 self._before = self._look.accepted(self._before, paths)
 
-    def check(self) -> None:
-        """Keep back what is new since `begin`. Blocks."""
+    def check(self, known: Collection[str] = ()) -> None:
+        """Keep back what is new since `begin`, except what is `known` at these paths. Blocks."""
+        if known:
+            self.accept(known)
         with self._lock:
             if self.scope != "nothing" and self._before is not None:
                 self._keep_back(self._look.new(self._before, self.scope))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
+from keen_tui.system.git_place import GitPlace
 from keen_tui.tools.sandbox.policy import Policy
 
 Argv = tuple[str, ...]
@@ -36,6 +37,37 @@ class Launch(Struct, frozen=True, kw_only=True):
     apart: str = ""
 
 
+SETTINGS: Final = "settings"
+"""Name of the folder with the user's git settings, and `CONFIG` of the file in it."""
+CONFIG: Final = "config"
+SHOWN_AS_THEY_ARE: Final = ("hooks", "modules")
+"""Folders of a repository that commands find as they are, to read, in its shadow too."""
+
+
+class ShownGit(Struct, frozen=True, kw_only=True):
+    """The repository of the workspace as a command finds it.
+
+    `shadow` is the folder that it finds in the place of the repository, and may write; None: it finds the
+    repository itself, to read. `settings` is a folder with the user's settings, which are those of the system
+    for the command. `programs` is a folder with a program `git` that works in the shadow, for sandboxes that
+    can't show it in the place of the repository.
+    """
+
+    place: GitPlace
+    shadow: Path | None
+    settings: Path
+    programs: Path
+
+
+class GitSource(Protocol):
+    """Shows the repository of a workspace to one command."""
+
+    def shown(self, hidden: Sequence[Path], *, writes: bool) -> AbstractContextManager[ShownGit | None]:
+        """The repository, as long as the command runs; None if there is none. `hidden` are the files that it
+        can't read. Blocks."""
+        ...
+
+
 class Terms(Struct, frozen=True, kw_only=True):
     """What one command may do, more or less than the policy.
 
@@ -49,9 +81,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     other commands, in a sandbox that can do so and where the system allows it. With `connects` it may connect
     to everything, in a sandbox without its own network.
 
-    `git`: the command is git itself, and nothing that the model wrote. It may write `.git`, except for
-    entries that run code later. Its home has the path of the user's, contains only the `readable` files, and
-    is deleted too. `alone`: it can start no other program.
+    `git` shows the repository to the command; None: it finds `.git` as it is, to read.
     """
 
     writes: bool = True
@@ -60,14 +90,11 @@ class Terms(Struct, frozen=True, kw_only=True):
     listener_to: int | None = None
     shares_network: bool = False
     connects: bool = False
-    git: bool = False
-    alone: bool = False
-    readable: tuple[Path, ...] = ()
+    git: GitSource | None = None
 
-    @property
-    def lasting(self) -> bool:
-        """Whether the command's home and tmp last as long as the program."""
-        return self.writes and not self.git
+    def shown_git(self, hidden: Sequence[Path]) -> AbstractContextManager[ShownGit | None]:
+        """The repository for the command."""
+        return self.git.shown(hidden, writes=self.writes) if self.git else nullcontext()
 
 
 ORDINARY: Final = Terms()
@@ -78,6 +105,11 @@ class Sandbox(Protocol):
 
     name: str
     """Its name for people."""
+    policy: Policy
+    """What its commands may reach."""
+    objects_of_git: Path | None
+    """Where commands find the objects of a repository whose place a shadow has; None: where they are, since
+    this sandbox can't show a folder in the place of another one."""
     has_own_network: bool
     """Whether commands have their own, isolated network, so that they can get a proxy in it."""
 
@@ -106,6 +138,12 @@ def require_no_links(policy: Policy) -> None:
 def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment without variables that lead to folders missing inside."""
     return {name: value for name, value in environ.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")}
+
+
+def environment_of(git: ShownGit, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables with which git finds the shadow where nothing can be mounted."""
+    found = {"GIT_CONFIG_SYSTEM": str(git.settings / CONFIG)}
+    return found | ({"PATH": f"{git.programs}:{environ.get('PATH', '')}"} if git.shadow else {})
 
 
 @asynccontextmanager

@@ -10,7 +10,18 @@ from functools import partial
 from pathlib import Path
 
 from keen_tui.tools.network.handover import ANY_PORT, PORT, python_folders, starter
-from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
+from keen_tui.tools.sandbox.base import (
+    CONFIG,
+    ORDINARY,
+    SETTINGS,
+    SHOWN_AS_THEY_ARE,
+    Argv,
+    Launch,
+    ShownGit,
+    Terms,
+    confined_environment,
+    require_no_links,
+)
 from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
@@ -18,24 +29,27 @@ from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
 from keen_tui.tools.sandbox.secret_files import SecretFiles
 from keen_tui.tools.sandbox.session_network import SessionNetwork
 
+_GIT = Path("/run/keen-git")
+_SETTINGS = _GIT / SETTINGS
+
 
 class Bubblewrap:
     """Runs commands with `program`, the path of bwrap."""
 
     name = "bubblewrap"
+    objects_of_git: Path | None = _GIT / "objects"
     has_own_network = True
 
     def __init__(self, program: str, policy: Policy) -> None:
         self._program = program
-        self._policy = policy
+        self.policy = policy
         self._placeholders = Placeholders(policy.protected)
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
         self._network = SessionNetwork(program)
         # Its network is isolated: localhost there belongs to the command, or to those of the session.
         # Processes and System V objects belong to the command.
-        make = partial(filter_for, os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
-        self._filters = {alone: make(alone=alone) for alone in (False, True)}
+        self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
@@ -44,24 +58,25 @@ class Bubblewrap:
         Raises:
             OSError: a resource that it needs is missing, or a protected name is a link.
         """
-        require_no_links(self._policy)
+        require_no_links(self.policy)
         entry = self._network.entry() if terms.shares_network else None
         port = ANY_PORT if entry else PORT
         standing = self._placeholders.standing() if terms.writes else nullcontext(())
-        needed = partial(_needed, self._policy)
-        scratch = self._scratch.folders(lasting=terms.lasting, needed=needed)
+        needed = partial(_needed, self.policy)
+        scratch = self._scratch.folders(lasting=terms.writes, needed=needed)
         secrets = self._secrets.hidden(terms)
         with (
             standing as missing,
             scratch as folders,
-            _in_memory(self._filters[terms.alone]) as descriptor,
+            _in_memory(self._filter) as descriptor,
             _empty_file(secrets) as empty,
+            terms.shown_git(secrets) as git,
         ):
             yield Launch(
                 argv=(
                     *(entry.argv if entry else ()),
                     self._program,
-                    *arguments(self._policy, folders, missing, terms, secrets),
+                    *arguments(self.policy, folders, missing, terms, secrets, git),
                     *(("--share-net",) if entry else ()),
                     *_emptied(secrets, empty),
                     *("--remount-ro", "/"),
@@ -69,7 +84,9 @@ class Bubblewrap:
                     *(starter(terms.listener_to, port) if terms.listener_to is not None else ()),
                     *argv,
                 ),
-                environ=confined_environment(environ) | {"HOME": str(self._policy.home)},
+                environ=confined_environment(environ)
+                | {"HOME": str(self.policy.home)}
+                | ({"GIT_CONFIG_SYSTEM": str(_SETTINGS / CONFIG)} if git else {}),
                 descriptors=(
                     *(each for each in (descriptor, terms.listener_to) if each is not None),
                     *(entry.descriptors if entry else ()),
@@ -87,6 +104,7 @@ def arguments(
     missing: Sequence[Path],
     terms: Terms = ORDINARY,
     secrets: Sequence[Path] = (),
+    git: ShownGit | None = None,
 ) -> list[str]:
     """The arguments of bwrap that follow from the policy and the existing files. Later mounts cover earlier
     ones. `missing` are protected names with a placeholder, `secrets` are covered afterwards."""
@@ -95,10 +113,11 @@ def arguments(
     mounts += _of_starter(policy) if terms.listener_to is not None else ()
     mounts += _hidden(policy, set(policy.readable))
     mounts += _skills(policy)
+    mounts += _read_only(policy.top) if policy.top != policy.workspace else ()
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
     mounts += _protected(policy, missing, secrets) if terms.writes else ()
-    mounts += _for_git(policy, terms) if terms.git else ()
-    mounts += _hidden(policy, {policy.workspace})
+    mounts += _git(policy, git) if git else ()
+    mounts += _hidden(policy, {policy.workspace, policy.top})
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
 
 
@@ -135,7 +154,8 @@ def _places(policy: Policy, folders: Folders) -> list[tuple[Path, Path]]:
 
 def _mounted_in(policy: Policy, place: Path) -> set[Path]:
     """The mounts directly in a scratch folder, not in another mount there."""
-    mounted = {policy.workspace, policy.home, *_folders_of(policy)}
+    git = {policy.git.common} if policy.git else set()
+    mounted = {policy.workspace, policy.top, policy.home, *git, *_folders_of(policy)}
     inside = {path for path in mounted if place in path.parents}
     return {path for path in inside if not inside.intersection(path.parents)}
 
@@ -169,7 +189,7 @@ def _skills(policy: Policy) -> Iterator[str]:
 
 def _of_starter(policy: Policy) -> Iterator[str]:
     """The interpreter that opens the listener, if it isn't visible otherwise."""
-    seen = {policy.workspace, *policy.readable}
+    seen = {policy.top, *policy.readable}
     for path in python_folders():
         if not seen.intersection((path, *path.parents)):
             yield from ("--ro-bind", str(path), str(path))
@@ -185,11 +205,19 @@ def _protected(policy: Policy, missing: Sequence[Path], secrets: Sequence[Path])
             yield from _read_only(path)
 
 
-def _for_git(policy: Policy, terms: Terms) -> Iterator[str]:
-    for path in terms.readable:
-        yield from _read_only(path)
-    for path, is_writable in policy.git_places if terms.writes else ():
-        yield from ("--bind", str(path), str(path)) if is_writable else _read_only(path)
+def _git(policy: Policy, git: ShownGit) -> Iterator[str]:
+    """The repository or its shadow, and with a shadow what the command may only read of the repository."""
+    common = git.place.common
+    yield from ("--ro-bind", str(git.settings), str(_SETTINGS))
+    if git.shadow is None:
+        yield from _read_only(common) if policy.top not in common.parents else ()
+        return
+    yield from ("--bind", str(git.shadow), str(common))
+    yield from ("--ro-bind", str(common / "objects"), str(_GIT / "objects"))
+    if (common / "lfs").is_dir():
+        yield from ("--ro-bind", str(common / "lfs"), str(_GIT / "lfs"))
+    for name in SHOWN_AS_THEY_ARE:
+        yield from _read_only(common / name)
 
 
 def _between(workspace: Path, paths: Iterable[Path]) -> list[Path]:

@@ -9,12 +9,21 @@ workspace itself; the broker of the command makes entries there.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 
-from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
+from keen_tui.tools.sandbox.base import (
+    ORDINARY,
+    Argv,
+    Launch,
+    ShownGit,
+    Terms,
+    confined_environment,
+    environment_of,
+    require_no_links,
+)
 from keen_tui.tools.sandbox.broker.broker import Broker
 from keen_tui.tools.sandbox.broker.file_calls import notifying_filter
 from keen_tui.tools.sandbox.landlock_rules import (
@@ -49,13 +58,13 @@ class Landlock:
     """Runs commands for which the kernel itself enforces the policy."""
 
     name = "landlock"
+    objects_of_git: Path | None = None
     has_own_network = False
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policy = policy
         self._machine = os.uname().machine
         self._filter = filter_for(self._machine)
-        self._alone_filter = filter_for(self._machine, alone=True)
         self._read_only_filter = filter_for(
             self._machine, keeps_attributes=True
         )  # Landlock has no such right
@@ -71,19 +80,25 @@ class Landlock:
         Raises:
             OSError: no folder for its home, no thread for its broker, or a protected name is a link.
         """
-        require_no_links(self._policy)
+        require_no_links(self.policy)
         secrets = self._secrets.hidden(terms)
-        ground = WorkspaceGrants(self._policy, secrets, self._listings)
+        ground = WorkspaceGrants(self.policy, secrets, self._listings)
         with (
-            self._scratch.folders(lasting=terms.lasting) as folders,
+            self._scratch.folders(lasting=terms.writes) as folders,
             self._broker(ground) if terms.writes else nullcontext() as brokered,
+            terms.shown_git(secrets) as git,
         ):
+            inside = ground.work() if terms.writes else ground.reading()
             yield Launch(
                 argv=argv,
-                environ=self._environ(environ, folders, terms),
+                environ=self._environ(environ, folders) | (environment_of(git, environ) if git else {}),
                 confine=partial(
                     confine,
-                    [*self._grants(folders, terms), *(ground.work() if terms.writes else ground.reading())],
+                    [
+                        *self._grants(folders, terms),
+                        *self._of_git(git, secrets),
+                        *inside,
+                    ],
                     self._filter_for(terms),
                     brokered,
                     connects=terms.connects,
@@ -98,12 +113,20 @@ class Landlock:
 
     def _grants(self, folders: Folders, terms: Terms) -> list[PathGrant]:
         names = [(Path(os.path.realpath("/etc/resolv.conf")), READ)] if terms.connects else []
-        git = _granted_to_git(self._policy, terms) if terms.git else ()
-        return [(folders.home, WORK), (folders.temporary, WORK), *names, *self._outside, *git]
+        return [(folders.home, WORK), (folders.temporary, WORK), *names, *self._outside]
+
+    def _of_git(self, git: ShownGit | None, secrets: Sequence[Path]) -> Iterator[PathGrant]:
+        """The grants for the repository, and for the work tree around the workspace."""
+        policy = self.policy
+        if policy.top != policy.workspace:
+            yield from readable(policy.top, frozenset((*policy.hidden, *secrets)))
+        if git is None:
+            return
+        yield from ((path, READ) for path in (git.settings, git.programs, git.place.common))
+        if git.shadow:
+            yield git.shadow, WORK
 
     def _filter_for(self, terms: Terms) -> bytes:
-        if terms.alone:
-            return self._alone_filter
         if not terms.writes:
             return self._read_only_filter
         return self._connecting_filter if terms.connects else self._filter
@@ -111,14 +134,14 @@ class Landlock:
     @cached_property
     def _outside(self) -> tuple[PathGrant, ...]:
         """The grants outside the workspace. Computed once, because it takes longer than a command should."""
-        return tuple(_outside_workspace(self._policy))
+        return tuple(_outside_workspace(self.policy))
 
-    def _environ(self, environ: Mapping[str, str], folders: Folders, terms: Terms) -> dict[str, str]:
+    def _environ(self, environ: Mapping[str, str], folders: Folders) -> dict[str, str]:
         """The environment with the command's folders. Landlock can't redirect a path, so /tmp itself isn't
         among them."""
-        home = self._policy.home
+        home = self.policy.home
         tools = {name: str(home / folder) for name, folder in _TOOL_HOMES.items() if (home / folder).exists()}
-        own = {"HOME": str(home if terms.git else folders.home), "TMPDIR": str(folders.temporary)}
+        own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
         return tools | confined_environment(environ) | own
 
 
@@ -128,12 +151,3 @@ def _outside_workspace(policy: Policy) -> Iterator[PathGrant]:
     yield Path("/proc"), READ_FILE | READ_DIR
     for path in (*policy.readable, *policy.skills):
         yield from readable(Path(os.path.realpath(path)), frozenset(policy.hidden))
-
-
-def _granted_to_git(policy: Policy, terms: Terms) -> Iterator[PathGrant]:
-    """The grants for git. They include entries that run code later: git creates files directly in `.git`, and
-    a right to do that applies to everything below."""
-    for path in terms.readable:
-        yield Path(os.path.realpath(path)), READ_FILE
-    if terms.writes:
-        yield from ((path, WORK) for path, is_writable in policy.git_places if is_writable)

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.system.work_tree_records import LinkedGit
+from keen_tui.system.git_place import GitPlace
 
 
 def _each(names: str) -> tuple[str, ...]:
@@ -63,13 +63,6 @@ _TOOLCHAIN_SECRETS = _each(
 ALWAYS_PROTECTED = (".git", ".keen")
 """Read-only in the workspace, and impossible to create if missing: programs run things from there."""
 
-RUNS_CODE_IN_GIT = ("config", "config.worktree", "hooks", "info", "modules", "worktrees", "commondir")
-"""Entries in `.git` that stay read-only when git itself may write the rest: they name programs and
-settings."""
-
-_OF_LINKED_TREE = ("commondir", "gitdir", "config.worktree")
-"""The same in the part of a repository that belongs to one of its linked work trees."""
-
 PROTECTED_IF_THERE = _each(
     ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"
 )
@@ -85,7 +78,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     (Keen's own code is among them), and `protected_if_there` only if they exist. All paths are absolute;
     `workspace` and `home` are resolved. `scratch` is the folder of the homes and tmps; None means the
     system's folder for temporary files. `in_tree`: the workspace is in a work tree that Keen made in its data
-    folder; `linked` is the repository of that work tree, if the workspace is its top.
+    folder. `git` is the repository of the workspace, if it has one at the start.
     """
 
     workspace: Path
@@ -97,7 +90,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     scratch: Path | None = None
     skills: tuple[Path, ...] = ()
     in_tree: bool = False
-    linked: LinkedGit | None = None
+    git: GitPlace | None = None
 
     @property
     def objection(self) -> str:
@@ -123,20 +116,10 @@ class Policy(Struct, frozen=True, kw_only=True):
         return self.in_tree and not any(around.is_relative_to(folder) for folder in self.readable)
 
     @property
-    def git_folder(self) -> Path:
-        """Where git keeps the index and the HEAD of the workspace."""
-        return self.linked.git if self.linked else self.workspace / ".git"
-
-    @property
-    def git_places(self) -> tuple[tuple[Path, bool], ...]:
-        """What git itself may write if it may write the repository, and what in there it may not. Later
-        places cover earlier ones."""
-        common = self.linked.common if self.linked else self.git_folder
-        places = [(common, True), *((common / name, False) for name in RUNS_CODE_IN_GIT)]
-        if self.linked:
-            own = self.linked.git
-            places += [(own, True), *((own / name, False) for name in _OF_LINKED_TREE)]
-        return tuple(places)
+    def top(self) -> Path:
+        """The folder whose files commands may read: the workspace, or the work tree that it is in."""
+        around = self.git.top if self.git else self.workspace
+        return around if around in self.workspace.parents else self.workspace
 
     def moved_to(self, workspace: Path) -> Policy:
         """The same policy for another workspace."""
@@ -147,6 +130,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         return replace(
             self,
             workspace=workspace,
+            git=None,
             protected=moved(self.protected),
             protected_if_there=moved(self.protected_if_there),
         )
@@ -163,7 +147,7 @@ def policy_for(
     skills: Iterable[Path] = (),
     secrets: Iterable[Path] = (),
     in_tree: bool = False,
-    linked: LinkedGit | None = None,
+    git: GitPlace | None = None,
     resolved: Callable[[str], str] = os.path.normpath,
 ) -> Policy:
     """The policy for commands in `workspace`.
@@ -174,7 +158,8 @@ def policy_for(
         code: the folders from which Keen itself is loaded.
         scratch: a folder for the homes of commands, inside one of `own`.
         skills: folders of the user's skills, and `secrets` the files in them that no command may read.
-        in_tree: whether the workspace is in a work tree of Keen's, with the repository `linked`.
+        in_tree: whether the workspace is in a work tree of Keen's.
+        git: the repository of the workspace.
         resolved: resolves a path: PATH may name a home by a link or through another folder.
     """
 
@@ -192,7 +177,6 @@ def policy_for(
             *SYSTEM,
             *(home / name for name in _TOOLCHAINS),
             *dict.fromkeys(folder for folder in found if not is_around(folder)),
-            *((linked.common,) if linked else ()),
         ),
         hidden=(
             *own,
@@ -207,7 +191,7 @@ def policy_for(
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
         scratch=scratch,
         in_tree=in_tree,
-        linked=linked,
+        git=git,
         skills=_outermost(
             path for path in skills if not (path.is_relative_to(workspace) or workspace.is_relative_to(path))
         ),

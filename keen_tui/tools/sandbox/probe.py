@@ -15,8 +15,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.system.executables import find_program, own_code
+from keen_tui.system.git_place import git_place
 from keen_tui.system.paths import data_folder, home_folder
-from keen_tui.system.work_tree_records import linked_git, tree_at
+from keen_tui.system.work_tree_records import tree_at
 from keen_tui.tools.permissions.sensitive import holds_secrets
 from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
@@ -95,7 +96,7 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
         skills=skills,
         secrets=tuple(path for folder in skills for path in _secrets_in(folder)),
         in_tree=in_tree,
-        linked=linked_git(workspace, environ) if in_tree else None,
+        git=git_place(Path(os.path.realpath(workspace)), Path(home)),
         resolved=os.path.realpath,
     )
 

@@ -73,6 +73,11 @@ class Scratch:
         finally:
             remove_tree(once)
 
+    def new_folder(self, prefix: str) -> Path:
+        """A new private folder beside the shared ones, which no command sees unless it is shown to it. Raises
+        OSError."""
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder()))
+
     def _shared(self, needed: Needed) -> Folders:
         """The shared folders, or new ones if commands left something in the way of the needed folders."""
         try:

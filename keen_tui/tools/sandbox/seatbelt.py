@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
+from keen_tui.tools.sandbox.base import (
+    ORDINARY,
+    Argv,
+    Launch,
+    ShownGit,
+    Terms,
+    confined_environment,
+    environment_of,
+    require_no_links,
+)
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.secret_files import SecretFiles
@@ -44,10 +53,11 @@ class Seatbelt:
     """Runs commands with sandbox-exec."""
 
     name = "seatbelt"
+    objects_of_git: Path | None = None
     has_own_network = False
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policy = policy
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
 
@@ -58,19 +68,28 @@ class Seatbelt:
         Raises:
             OSError: its home can't be created, or a protected name is a link.
         """
-        require_no_links(self._policy)
+        require_no_links(self.policy)
         secrets = self._secrets.hidden(terms)
-        with self._scratch.folders(lasting=terms.lasting) as folders:
-            home = self._policy.home if terms.git else folders.home
-            own = {"HOME": str(home), "TMPDIR": str(folders.temporary)}
+        with (
+            self._scratch.folders(lasting=terms.writes) as folders,
+            terms.shown_git(secrets) as git,
+        ):
+            own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
+            own |= environment_of(git, environ) if git else {}
             yield Launch(
-                argv=(PROGRAM, "-p", profile(self._policy, folders, terms, secrets), *argv),
+                argv=(PROGRAM, "-p", profile(self.policy, folders, terms, secrets, git), *argv),
                 environ=confined_environment(environ) | own,
                 hidden=secrets,
             )
 
 
-def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: Sequence[Path] = ()) -> str:
+def profile(
+    policy: Policy,
+    folders: Folders,
+    terms: Terms = ORDINARY,
+    secrets: Sequence[Path] = (),
+    git: ShownGit | None = None,
+) -> str:
     """The profile. The `folders` are inside hidden paths; `secrets` are hidden too. It allows no network and
     no socket of another program."""
     reading = "allow file-read* file-test-existence file-map-executable"
@@ -79,13 +98,13 @@ def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: 
     rules = (
         (reading, (*policy.readable, *map(Path, _SYSTEM.split()))),
         *([("deny file-read* file-write*", around)] if around else []),
-        (reading, (policy.workspace,)),
+        (reading, tuple(dict.fromkeys((policy.top, policy.workspace)))),
         *([("allow file-write*", (policy.workspace,))] if terms.writes else []),
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
         ("deny file-read* file-write*", (*hidden, *secrets)),
         *_for_skills(policy, reading),
         (f"{reading} file-write*", own),
-        *(_for_git(policy, terms) if terms.git else ()),
+        *(_for_git(git, reading) if git else ()),
     )
     return _BEGINNING + "".join(_rule(what, paths) for what, paths in rules)
 
@@ -98,12 +117,10 @@ def _for_skills(policy: Policy, reading: str) -> Iterator[tuple[str, Sequence[Pa
             yield "deny file-read*", hidden
 
 
-def _for_git(policy: Policy, terms: Terms) -> Iterator[tuple[str, Sequence[Path]]]:
-    yield "allow file-read*", (*terms.readable, policy.git_folder)
-    for path, is_writable in policy.git_places if terms.writes else ():
-        yield "allow file-write*" if is_writable else "deny file-write*", (path,)
-    if terms.alone:
-        yield "deny process-fork", ()
+def _for_git(git: ShownGit, reading: str) -> Iterator[tuple[str, Sequence[Path]]]:
+    yield reading, (git.settings, git.programs, git.place.common)
+    if git.shadow:
+        yield f"{reading} file-write*", (git.shadow,)
 
 
 def _rule(what: str, paths: Sequence[Path]) -> str:

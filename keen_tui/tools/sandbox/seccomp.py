@@ -27,10 +27,6 @@ everybody."""
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX put keys into a terminal."""
 
-_THREAD, _UNTIL_EXEC = 0x0001_0000, 0x0000_4000
-"""CLONE_THREAD and CLONE_VFORK. Python uses the second to start the program that must then start no
-others."""
-
 AF_INET, AF_INET6 = 2, 10
 
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
@@ -43,7 +39,6 @@ class _Machine(Struct, frozen=True, kw_only=True):
     refused: tuple[int, ...]
     unknown: tuple[int, ...]
     clone: int
-    fork: tuple[int, ...]
     unshare: int
     ioctl: int
     socket: int
@@ -76,7 +71,7 @@ _MACHINES: Mapping[str, _Machine] = {
             172, 173, 154,                           # iopl ioperm modify_ldt
         ),
         unknown=(425, 426, 427, 435, 437),           # io_uring, clone3, openat2
-        clone=56, fork=(57,), unshare=272, ioctl=16, socket=41,
+        clone=56, unshare=272, ioctl=16, socket=41,
         modes=((90, 1), (91, 1), (268, 2), (452, 2)),  # chmod fchmod fchmodat fchmodat2
         on_processes=(302, 203, 142, 144, 314, 256, 279),  # prlimit64 sched_set* migrate_pages move_pages
         setpriority=141, ioprio_set=251,
@@ -101,7 +96,7 @@ _MACHINES: Mapping[str, _Machine] = {
             170, 112, 171, 266, 161, 162, 58,
         ),
         unknown=(425, 426, 427, 435, 437),
-        clone=220, fork=(), unshare=97, ioctl=29, socket=198,
+        clone=220, unshare=97, ioctl=29, socket=198,
         modes=((52, 1), (53, 2), (452, 2)),
         on_processes=(261, 122, 118, 119, 274, 238, 239),
         setpriority=140, ioprio_set=30,
@@ -124,7 +119,6 @@ def filter_for(
     *,
     families: Iterable[int] = (),
     among_others: bool = True,
-    alone: bool = False,
     keeps_attributes: bool = False,
 ) -> bytes:
     """The filter for an architecture that `is_supported`.
@@ -134,7 +128,6 @@ def filter_for(
         families: the socket families that are allowed.
         among_others: the command shares process numbers and System V objects with the user's other programs,
             so it may change only itself, and finds no memory, semaphore or queue of others.
-        alone: it can't start other programs by fork, as git does; threads are allowed.
         keeps_attributes: it can't change modes, owners, times or extended attributes of files.
     """
     at = _MACHINES[machine]
@@ -151,7 +144,6 @@ def filter_for(
             *(bpf.when(number, bpf.give(not_there)) for number in at.unknown),
             *(bpf.when(number, bpf.give(not_permitted)) for number in at.attributes if keeps_attributes),
             *(_only_itself(at) if among_others else ()),
-            *(_alone(at) if alone else ()),
             *_when_bits(((at.clone, 0), (at.unshare, 0)), _NAMESPACES),
             *_when_bits(at.modes, _RUNS_AS_OWNER),
             *refused_modes(machine, not_permitted),
@@ -178,18 +170,3 @@ def _only_itself(at: _Machine) -> Iterator[bytes]:
     yield bpf.when(at.ioprio_set, bpf.only((0, _IOPRIO_WHO_PROCESS), (1, 0), refusal=not_permitted))
     for number in at.shared:
         yield bpf.when(number, bpf.give(bpf.ERROR | errno.ENOSYS))
-
-
-def _alone(at: _Machine) -> Iterator[bytes]:
-    not_permitted = bpf.ERROR | errno.EPERM
-    for number in at.fork:
-        yield bpf.when(number, bpf.give(not_permitted))
-    yield bpf.when(
-        at.clone,
-        bpf.load_argument(0)
-        + bpf.operation(bpf.IF_ANY_BIT, _NAMESPACES, jump=0, otherwise=1)
-        + bpf.give(not_permitted)
-        + bpf.operation(bpf.IF_ANY_BIT, _THREAD | _UNTIL_EXEC, jump=1, otherwise=0)
-        + bpf.give(not_permitted)
-        + bpf.give(bpf.ALLOW),
-    )

@@ -21,13 +21,13 @@ _LARGEST: Final = 1_000_000
 
 
 class SecretFiles:
-    """The secret files of one workspace."""
+    """The secret files of one workspace, and of the work tree around it."""
 
     def __init__(self, policy: Policy) -> None:
-        self._workspace = policy.workspace
-        self._index_file = policy.git_folder / "index"
+        self._top = policy.top
+        self._index_file = (policy.git.git if policy.git else policy.workspace / ".git") / "index"
         self._hidden_anyway = set(policy.hidden) - set(policy.hidden_around)
-        self._entries = noted_entries(policy.workspace)
+        self._entries = noted_entries(policy.top)
 
     def hidden(self, terms: Terms) -> tuple[Path, ...]:
         """The files and folders that a command on these terms must not read, with links resolved. Blocks.
@@ -39,7 +39,7 @@ class SecretFiles:
         secret = (path for path, kinds in found.items() if kinds & EntryKind.SECRET)
         real = dict.fromkeys(Path(os.path.realpath(path)) for path in secret)
         covered = {*real, *self._hidden_anyway}
-        inside = (path for path in real if path.is_relative_to(self._workspace) and path.exists())
+        inside = (path for path in real if path.is_relative_to(self._top) and path.exists())
         outermost = (path for path in inside if covered.isdisjoint(path.parents))
         hidden = [path for path in outermost if not _is_shown(path, terms.reveals)]
         if hidden and not terms.hides_tracked:
@@ -61,7 +61,7 @@ class SecretFiles:
             status = path.stat()
             if not index or not path.is_file() or status.st_size > _LARGEST:
                 return False
-            tracked = tracked_hashes(index, os.fsencode(path.relative_to(self._workspace)))
+            tracked = tracked_hashes(index, os.fsencode(path.relative_to(self._top)))
             return _blob_hash(path, status.st_ctime_ns, status.st_ino) in tracked
         except OSError:
             return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -87,74 +87,8 @@ class SimpleCommand(Struct, frozen=True):
         return (self.name, *(word.text for word in self.arguments))
 
 
-class Item(Struct, frozen=True, kw_only=True):
-    """One entry of a list of commands. `joined` is the operator before it: "&&", "||" or ";". `only` is set
-    if it is a single command without a redirection, except for `2>&1`."""
-
-    joined: Literal["&&", "||", ";"] = ";"
-    text: str
-    only: SimpleCommand | None = None
-
-
-def items(command: str) -> tuple[Item, ...]:
-    """The entries of a list joined by `&&`, `||`, `;` and line ends, in order. Each has its redirections.
-
-    Raises:
-        NotUnderstood: it contains anything that `simple_commands` doesn't know when `files` is set.
-    """
-    simple_commands(command, files=True)
-    source = spelled(command)
-    found: list[Item] = []
-    joined: Literal["&&", "||", ";"] = ";"
-    for entry in _entries(parsed(command)):
-        match entry.node.type:
-            case "&&" | "||" as sign:
-                joined = sign
-            case ";" | "\n":
-                joined = ";"
-            case _:
-                text = original(source[entry.start : entry.end])
-                found.append(Item(joined=joined, text=text, only=_only(entry)))
-                joined = ";"
-    return tuple(found)
-
-
-class _ListEntry(NamedTuple):
-    """A statement, or a sign between two; from `start` to `end` in bytes, with its redirections."""
-
-    node: Node
-    start: int
-    end: int
-    redirects: tuple[Node, ...] = ()
-
-
-def _entries(node: Node) -> Iterator[_ListEntry]:
-    """The entries of a list. The grammar gives the whole list before a redirection to it; in bash the
-    redirection belongs to the last entry."""
-    if node.type in ("program", "list"):
-        for child in node.children:
-            yield from _entries(child)
-    elif node.type == "redirected_statement":
-        (body,) = (child for child in node.children if child.type != "file_redirect")
-        *before, last = _entries(body)
-        if before and node.children[0] != body:
-            raise NotUnderstood("it isn't clear which part a redirection belongs to")
-        yield from before
-        redirects = tuple(child for child in node.children if child != body)
-        start = last.start if before else node.start_byte
-        yield _ListEntry(last.node, start, node.end_byte, (*last.redirects, *redirects))
-    else:
-        yield _ListEntry(node, node.start_byte, node.end_byte)
-
-
-def _only(entry: _ListEntry) -> SimpleCommand | None:
-    redirects = {text_of(node).replace(" ", "") for node in entry.redirects}
-    return _command(entry.node) if entry.node.type == "command" and redirects <= {"2>&1"} else None
-
-
-def simple_commands(command: str, *, files: bool = False) -> tuple[SimpleCommand, ...]:
-    """All commands that would run, in their order, at least one. With `files`, they may also read from and
-    write to files with plain names, except devices and whatever is in a `.git`.
+def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
+    """All commands that would run, in their order, at least one.
 
     Raises:
         NotUnderstood: it contains anything else.
@@ -167,7 +101,7 @@ def simple_commands(command: str, *, files: bool = False) -> tuple[SimpleCommand
     if root.has_error:
         raise NotUnderstood("it isn't a command that bash's grammar knows")
     try:
-        found_commands = tuple(_statements(root, files=files))
+        found_commands = tuple(_statements(root))
     except RecursionError:
         raise NotUnderstood("it is nested too deeply") from None
     if not found_commands:
@@ -227,44 +161,29 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def _statements(node: Node, *, files: bool) -> Iterator[SimpleCommand]:
+def _statements(node: Node) -> Iterator[SimpleCommand]:
     for child in _children(node):
         match child.type:
             case "command":
                 yield _command(child)
             case "list" | "pipeline":
-                yield from _statements(child, files=files)
+                yield from _statements(child)
             case "redirected_statement":
-                yield from _redirected(child, files=files)
+                yield from _redirected(child)
             case "&&" | "||" | "|" | ";" | "\n":
                 pass
             case _:
                 raise _unknown(child)
 
 
-def _redirected(node: Node, *, files: bool) -> Iterator[SimpleCommand]:
+def _redirected(node: Node) -> Iterator[SimpleCommand]:
     body = [child for child in _children(node) if child.type != "file_redirect"]
     for child in node.children:
-        if child.type == "file_redirect" and not (files and _is_plain_file(child)):
+        if child.type == "file_redirect":
             _require_harmless(child)
     if len(body) != 1 or body[0].type not in ("command", "list", "pipeline"):
         raise _unknown(body[-1] if body else node)
-    yield from [_command(body[0])] if body[0].type == "command" else _statements(body[0], files=files)
-
-
-def _is_plain_file(redirect: Node) -> bool:
-    """Whether it reads from or writes to one file, and neither to a device nor to a `.git`.
-
-    Raises:
-        NotUnderstood: the name isn't a plain word.
-    """
-    sign, *targets = (child for child in _children(redirect) if child.type != "file_descriptor")
-    if text_of(sign) not in _TO_FILES or len(targets) != 1:
-        return False
-    word = _word(targets[0])
-    parts = word.text.casefold().split("/")
-    is_device = word.text.startswith("/") and "dev" in parts
-    return not word.is_glob and not is_device and ".git" not in parts
+    yield from [_command(body[0])] if body[0].type == "command" else _statements(body[0])
 
 
 def _require_harmless(redirect: Node) -> None:

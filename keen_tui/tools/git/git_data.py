@@ -1,0 +1,126 @@
+"""What in a repository is data, and so may come back from a shadow: an allow-list. Pure.
+
+Everything else in there can make git run a program or read another file: settings, hooks, attributes, `exec`
+lines of a rebase, and whatever later versions of git will learn to obey.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_HASH: Final = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+_HASHES: Final = re.compile(rb"(?:%b\n?)*" % _HASH)
+_TEXT: Final = re.compile(rb"[^\0]*")
+_NUMBER: Final = re.compile(rb"\d*\n?")
+_EMPTY: Final = re.compile(rb"\n?")
+_REF: Final = rb"(?!-)[^\0-\x20\x7f~^:?*\[\\]+"
+_NAMED: Final = re.compile(rb"(?:%b)?\n?" % _REF)
+_STRATEGY: Final = re.compile(rb"(?:ort|recursive|resolve|octopus|ours|subtree)?\n?")
+_FLAGS: Final = re.compile(rb"(?:--?[\w=-]+\n?)?")
+_QUOTED: Final = rb"'[^'\n\0]*'"
+_AUTHOR: Final = re.compile(rb"(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:%b|\\[!'])*\n)*" % _QUOTED)
+_STEPS: Final = re.compile(
+    rb"(?:[ \t]*(?:#[^\0\n]*|(?:pick|reword|edit|squash|fixup|drop|label|reset|merge|revert|break|noop"
+    rb"|update-ref|[presfdltmub])(?:[ \t][^\0\n]*)?)?\n)*"
+)
+"""The lines of a rebase or of a series of picks. `exec` isn't among them."""
+_OPTIONS: Final = re.compile(
+    rb"(?:\[options\]\n|\t(?:edit|signoff|record-origin|allow-ff|allow-empty|allow-empty-message"
+    rb"|keep-redundant-commits|drop-redundant-commits|allow-rerere-auto) = (?:true|false)\n|\tmainline = \d+\n)*"
+)
+
+
+def _each(names: str, content: re.Pattern[bytes]) -> Mapping[str, re.Pattern[bytes]]:
+    return dict.fromkeys(names.split(), content)
+
+
+_STATE: Final[Mapping[str, re.Pattern[bytes]]] = {
+    **_each(
+        "ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD AUTO_MERGE MERGE_AUTOSTASH BISECT_HEAD "
+        "BISECT_EXPECTED_REV",
+        _HASHES,
+    ),
+    **_each("FETCH_HEAD MERGE_MSG SQUASH_MSG COMMIT_EDITMSG TAG_EDITMSG BISECT_LOG BISECT_RUN", _TEXT),
+    **_each("BISECT_ANCESTORS_OK BISECT_FIRST_PARENT", _EMPTY),
+    "MERGE_MODE": re.compile(rb"(?:no-ff)?\n?"),
+    "BISECT_START": _NAMED,
+    "BISECT_TERMS": re.compile(rb"[a-z][\w-]*\n[a-z][\w-]*\n?"),
+    "BISECT_NAMES": re.compile(rb"(?: %b)*\n?" % _QUOTED),
+}
+"""Files of an operation in progress, directly in a repository, with what they may hold."""
+
+_OF_SERIES: Final[Mapping[str, re.Pattern[bytes]]] = {
+    **_each("git-rebase-todo git-rebase-todo.backup done todo", _STEPS),
+    **_each(
+        "onto orig-head stopped-sha squash-onto amend autostash head abort-safety original-commit", _HASHES
+    ),
+    **_each("msgnum end last next", _NUMBER),
+    **_each("head-name", _NAMED),
+    **_each("message message-squash message-fixup patch info rewritten-list rewritten-pending", _TEXT),
+    **_each("current-fixups refs-to-squash update-refs final-commit msg msg-clean", _TEXT),
+    **_each("author-script", _AUTHOR),
+    **_each("strategy", _STRATEGY),
+    **_each("opts", _OPTIONS),
+    **_each("allow_rerere_autoupdate", _FLAGS),
+    **_each(
+        "interactive verbose quiet signoff keep_redundant_commits drop_redundant_commits dropped applying "
+        "cdate_is_adate ignore_date reschedule-failed-exec no-reschedule-failed-exec dirtyindex rebasing "
+        "threeway utf8 keep scissors messageid quoted-cr",
+        re.compile(rb"[\w-]*\n?"),
+    ),
+    **_each("no-messageid apply-opt", re.compile(rb"")),
+}
+"""Files of a rebase, or of a series of picks, in a folder of their own."""
+
+FOLDERS_OF_SERIES: Final = ("rebase-merge", "rebase-apply", "sequencer")
+
+_PATCH: Final = re.compile(r"\d{4,8}")
+
+_BAD_REF: Final = re.compile(r"[\0-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$")
+_VALUE: Final = re.compile(rb"%b\n?" % _HASH)
+_SYMBOLIC: Final = re.compile(rb"ref:[ \t]*(refs/[^\0\n]+?)[ \t]*\n?")
+_LOG: Final = re.compile(rb"(?:%b %b [^\0\n]*\n)*" % (_HASH, _HASH))
+_HOLDS_LIES: Final = "refs/replace/"
+"""Replacements make git show another content for an object."""
+_OF_WORK_TREE: Final = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
+
+
+def is_state(name: str, content: bytes) -> bool:
+    """Whether this file of an operation in progress, with its path in the repository, is data."""
+    folder, _, file = name.rpartition("/")
+    if folder in FOLDERS_OF_SERIES:
+        pattern = _TEXT if folder == "rebase-apply" and _PATCH.fullmatch(file) else _OF_SERIES.get(file)
+    else:
+        pattern = _STATE.get(name)
+    return pattern is not None and pattern.fullmatch(content) is not None
+
+
+def is_name_of_state(name: str) -> bool:
+    """Whether an entry directly in a repository belongs to an operation in progress."""
+    return name in _STATE or name in FOLDERS_OF_SERIES
+
+
+def is_ref(name: str) -> bool:
+    """Whether it may be the name of a ref that comes back (git-check-ref-format(1))."""
+    return name.startswith("refs/") and not _BAD_REF.search(name) and not name.startswith(_HOLDS_LIES)
+
+
+def is_of_work_tree(ref: str) -> bool:
+    """Whether each work tree has its own ref of that name."""
+    return ref.startswith(_OF_WORK_TREE)
+
+
+def ref_value(content: bytes) -> str | None:
+    """What a file of a ref says: a hash, or `ref: refs/...`; None if it says neither."""
+    if _VALUE.fullmatch(content):
+        return content.strip().decode("ascii")
+    symbolic = _SYMBOLIC.fullmatch(content)
+    target = symbolic[1].decode("utf-8", "surrogateescape") if symbolic else ""
+    return f"ref: {target}" if is_ref(target) else None
+
+
+def is_log(content: bytes) -> bool:
+    """Whether it is a reflog, or a part of one."""
+    return _LOG.fullmatch(content) is not None

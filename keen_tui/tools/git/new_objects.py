@@ -1,0 +1,192 @@
+"""Takes new objects from a shadow into the repository, as git takes them from a server that it doesn't trust.
+
+Keen reads the loose ones and makes a pack of them. Git then computes the name of each object from its content
+and looks whether everything that it refers to is there. So no object gets a false name, and no index of a pack
+is believed.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+from keen_tui.domain.errors import WorkTreeFailed
+from keen_tui.system.folders import names_in, opened_folder
+from keen_tui.system.safe_read import NoFile
+from keen_tui.tools.git.own_git import OwnGit
+
+_FOLDER: Final = re.compile("[0-9a-f]{2}")
+_LENGTH: Final = 38
+"""Digits of the name of an object with SHA-1, behind the first two."""
+_REST: Final = re.compile("[0-9a-f]{38}(?:[0-9a-f]{24})?")
+_PACK: Final = re.compile(r"pack-[0-9a-f]{40}(?:[0-9a-f]{24})?\.pack")
+_OF_LFS: Final = re.compile("[0-9a-f]{64}")
+_HEAD: Final = re.compile(rb"(commit|tree|blob|tag) (\d{1,18})\0")
+_KINDS: Final = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
+
+_MOST_BYTES: Final = 2_000_000_000
+_MOST_OBJECTS: Final = 500_000
+_TOO_LARGE: Final = "they are larger than 2 GB"
+_FEW: Final = 100
+"""Up to so many objects stay loose, as when git fetches."""
+_CHUNK: Final = 1_000_000
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class NewObjects:
+    """The objects in a shadow that the repository doesn't have yet.
+
+    Args:
+        folder: the shadow's.
+        common: the repository's.
+        private: a folder that no command can reach, for packs.
+    """
+
+    def __init__(self, folder: Path, common: Path, private: Path, git: OwnGit) -> None:
+        self._folder = folder
+        self._common = common
+        self._private = private
+        self._git = git
+
+    def bring_back(self) -> str:
+        """Take all of them into the repository, and out of the shadow. Returns why some couldn't be taken, as
+        the end of a sentence; "" if all could."""
+        try:
+            self._take_loose()
+            for pack in self._names("objects/pack", _PACK):
+                self._take_pack(pack)
+            self._take_lfs()
+        except WorkTreeFailed as error:
+            return str(error)
+        except (OSError, ValueError, zlib.error) as error:
+            return getattr(error, "strerror", None) or str(error)
+        return ""
+
+    def _take_loose(self) -> None:
+        names = [
+            (folder, rest)
+            for folder in self._names("objects", _FOLDER)
+            for rest in self._names(f"objects/{folder}", _REST)
+        ]
+        if not names:
+            return
+        if len(names) > _MOST_OBJECTS:
+            raise ValueError(f"they are more than {_MOST_OBJECTS:,}")
+        with tempfile.TemporaryFile(dir=self._private) as pack:
+            pack.write(b"PACK" + (2).to_bytes(4, "big") + len(names).to_bytes(4, "big"))
+            left = _MOST_BYTES
+            for folder, rest in names:
+                with self._opened(f"objects/{folder}", rest) as file:
+                    left -= _add(_zlib_content(file, left), pack)
+            self._end(pack, names[0][1])
+            self._take(pack, few=len(names) <= _FEW)
+        for folder, rest in names:
+            self._remove(f"objects/{folder}", rest)
+
+    def _end(self, pack: IO[bytes], name: str) -> None:
+        """Write the hash of a pack behind it; `name` is that of an object, without its first two digits."""
+        digest = hashlib.sha1(usedforsecurity=False) if len(name) == _LENGTH else hashlib.sha256()
+        pack.seek(0)
+        while chunk := pack.read(_CHUNK):
+            digest.update(chunk)
+        pack.write(digest.digest())
+
+    def _take(self, pack: IO[bytes], *, few: bool) -> None:
+        pack.flush()
+        pack.seek(0)
+        words = ("unpack-objects", "-q", "--strict") if few else ("index-pack", "--stdin", "--strict")
+        self._git.output(self._common, f"--git-dir={self._common}", *words, given=pack)
+
+    def _take_pack(self, name: str) -> None:
+        with tempfile.TemporaryFile(dir=self._private) as copy, self._opened("objects/pack", name) as file:
+            _copy(file, copy)
+            self._take(copy, few=False)
+        for ending in ("pack", "idx", "rev", "bitmap"):
+            self._remove("objects/pack", f"{name.removesuffix('pack')}{ending}")
+
+    def _take_lfs(self) -> None:
+        """The files of Git LFS, whose names are the hashes of their contents."""
+        top = "lfs/objects"
+        for one in self._names(top, _FOLDER):
+            for other in self._names(f"{top}/{one}", _FOLDER):
+                for name in self._names(f"{top}/{one}/{other}", _OF_LFS):
+                    place = self._common / top / one / other / name
+                    with (
+                        self._opened(f"{top}/{one}/{other}", name) as file,
+                        tempfile.NamedTemporaryFile(dir=self._private) as copy,
+                    ):
+                        if not place.exists() and _copy(file, copy).hexdigest() == name:
+                            copy.flush()
+                            place.parent.mkdir(parents=True, exist_ok=True)
+                            shutil.copyfile(copy.name, place.with_name(f"{name}.keen"))
+                            place.with_name(f"{name}.keen").replace(place)
+                    self._remove(f"{top}/{one}/{other}", name)
+
+    def _names(self, folder: str, pattern: re.Pattern[str]) -> list[str]:
+        with suppress(FileNotFoundError), opened_folder(self._folder / folder) as inner:
+            return list(filter(pattern.fullmatch, names_in(inner)))
+        return []
+
+    @contextmanager
+    def _opened(self, folder: str, name: str) -> Iterator[IO[bytes]]:
+        """A regular file of the shadow. Raises OSError if it is anything else."""
+        with (
+            opened_folder(self._folder / folder) as inner,
+            os.fdopen(os.open(name, _READ, dir_fd=inner), "rb") as file,
+        ):
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise NoFile(errno.EINVAL, f"{name} isn't a regular file")
+            yield file
+
+    def _remove(self, folder: str, name: str) -> None:
+        with suppress(FileNotFoundError), opened_folder(self._folder / folder) as inner:
+            os.unlink(name, dir_fd=inner)
+
+
+def _zlib_content(file: IO[bytes], most: int) -> bytes:
+    """What a loose object holds. Raises ValueError if that is larger than `most`, and zlib.error."""
+    reader = zlib.decompressobj()
+    content = bytearray()
+    while not reader.eof and (chunk := file.read(_CHUNK)):
+        content += reader.decompress(chunk, most + 1 - len(content))
+        if len(content) > most:
+            raise ValueError(_TOO_LARGE)
+    return bytes(content)
+
+
+def _add(content: bytes, pack: IO[bytes]) -> int:
+    """Add a loose object to a pack; returns its size in bytes. Raises ValueError if it isn't one."""
+    head = _HEAD.match(content)
+    if not head or int(head[2]) != len(content) - head.end():
+        raise ValueError("one of them is damaged")
+    size = int(head[2])
+    first = _KINDS[head[1]] << 4 | size & 15
+    size >>= 4
+    while size:
+        pack.write(bytes((first | 0x80,)))
+        first, size = size & 0x7F, size >> 7
+    pack.write(bytes((first,)))
+    pack.write(zlib.compress(content[head.end() :], 1))
+    return len(content)
+
+
+def _copy(file: IO[bytes], copy: IO[bytes]) -> hashlib._Hash:
+    """Copy a file; returns the SHA-256 of its content. Raises ValueError if it is too large."""
+    digest, left = hashlib.sha256(), _MOST_BYTES
+    while chunk := file.read(_CHUNK):
+        left -= len(chunk)
+        if left < 0:
+            raise ValueError(_TOO_LARGE)
+        digest.update(chunk)
+        copy.write(chunk)
+    return digest

@@ -1,0 +1,309 @@
+"""One folder of a repository and of its shadow: that of the repository itself, or that of one of its work trees.
+
+What belongs to a work tree is copied into the shadow and brought back here: HEAD, the index, reflogs, and the
+files of an operation in progress.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from keen_tui.system.atomic_write import put_file, remove_file
+from keen_tui.system.safe_read import content_of
+from keen_tui.tools.git.folder_stamps import FolderStamps, Stamps
+from keen_tui.tools.git.git_data import (
+    is_log,
+    is_name_of_state,
+    is_of_work_tree,
+    is_state,
+    ref_value,
+)
+from keen_tui.tools.git.index_changes import StagedEntry, UnknownIndex, changed_paths
+from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.git.refs import Refs, bring_refs_back
+
+_PASSED_OVER: Final = frozenset(["objects", "hooks", "modules", "lfs", "worktrees", "rr-cache", "branches"])
+_COPIED: Final = frozenset(
+    [
+        "HEAD",
+        "index",
+        "config",
+        "config.worktree",
+        "shallow",
+        "info",
+        "logs",
+        "description",
+        "gitdir",
+        "commondir",
+        "locked",
+    ]
+)
+_COPIED_OF_OTHERS: Final = frozenset(["HEAD", "gitdir", "commondir", "locked"])
+_LARGEST: Final = 1_000_000_000
+_LARGEST_STATE: Final = 50_000_000
+_MODES: Final = ("100644", "100755", "120000", "160000")
+
+
+class Part:
+    """One folder of the repository, `real`, and of the shadow, `shadow`.
+
+    `tree` is the top of its work tree; None: HEAD and index belong to a work tree that commands don't see. A
+    `shared` folder has the refs, which aren't copied here.
+
+    Args:
+        index: a file that no command can reach, for the index as it was copied.
+    """
+
+    def __init__(
+        self, real: Path, shadow: Path, tree: Path | None, index: Path, git: OwnGit, *, shared: bool
+    ) -> None:
+        self.real = real
+        self.shadow = shadow
+        self.tree = tree
+        self.pending: set[str] = set()
+        """Entries of the shadow that can't come back, and aren't copied over."""
+        self.stamps: Stamps = {}
+        """The files of the repository when they were copied."""
+        self._git = git
+        self._index = index
+        self._shared = shared
+        self._files = FolderStamps(real, _PASSED_OVER)
+        self._files_of_shadow = FolderStamps(shadow, _PASSED_OVER)
+        self._left: Stamps = {}
+        self._copies: dict[str, bytes] = {}
+        """What the small files held when they were copied."""
+        self._log_sizes: dict[str, int] = {}
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether commands see more of it than that it exists."""
+        return self._shared or self.tree is not None
+
+    def refresh(self) -> frozenset[str]:
+        """Copy what has changed in the repository; returns the names of everything that has. Raises OSError."""
+        found = self.look()
+        changed = frozenset(_differing(self.stamps, found))
+        for name in changed:
+            if self._is_copied(name):
+                self._copy(name)
+        self.stamps = found
+        return changed
+
+    def note(self) -> None:
+        """What the shadow has now isn't a change of a command. Raises OSError."""
+        self._left = self._files_of_shadow.look()
+
+    def changed(self) -> tuple[frozenset[str], Stamps]:
+        """The files of the shadow that have changed, and all of them. Raises OSError."""
+        found = self._files_of_shadow.look()
+        return frozenset(_differing(self._left, found)), found
+
+    def look(self) -> Stamps:
+        """The files of the repository now. Raises OSError."""
+        return self._files.look() if self.real.is_dir() else {}
+
+    def settle(self, before: Stamps) -> None:
+        """What was brought back needn't be copied again. `before` are the files of the repository just before:
+        what had changed by then is copied with the next refresh."""
+        now = self.look()
+        names = now.keys() | self.stamps.keys()
+        kept = {name for name in names if before.get(name) != self.stamps.get(name)}
+        self.stamps = {
+            name: stamp
+            for name in names
+            if (stamp := self.stamps.get(name) if name in kept else now.get(name)) is not None
+        }
+
+    def put(self, name: str, content: bytes | None) -> None:
+        """Write a file of the shadow, or remove it. Raises OSError."""
+        if content is None:
+            with suppress(FileNotFoundError):
+                remove_file(self.shadow / name)
+        else:
+            put_file(self.shadow / name, content, None, flush=False)
+
+    def pass_over(self, paths: Sequence[bytes]) -> None:
+        """Let git in the shadow take these files as unchanged, as far as it tracks them. Raises OSError and
+        WorkTreeFailed."""
+        index = content_of(self._index, most=_LARGEST) or b""
+        copy = self._index.with_name(f"{self._index.name}-passing")
+        put_file(copy, index, None, flush=False)
+        more = {"GIT_INDEX_FILE": str(copy), "GIT_LITERAL_PATHSPECS": "1"}
+        at = (f"--git-dir={self.real}", f"--work-tree={self.tree}")
+        tracked = self._git.output(self.real, *at, "ls-files", "-z", "--", *map(os.fsdecode, paths), more=more)
+        if paths and tracked:
+            words = ("update-index", "-z", "--skip-worktree", "--stdin")
+            self._git.output(self.real, *at, *words, given=tracked, more=more)
+        if index:
+            self.put("index", content_of(copy, most=_LARGEST))
+
+    def ran(self, *words: str, given: bytes = b"") -> None:
+        """Run git in the repository. Raises WorkTreeFailed."""
+        tree = (f"--work-tree={self.tree}",) if self.tree else ()
+        self._git.output(self.real, f"--git-dir={self.real}", *tree, *words, given=given)
+
+    def _is_copied(self, name: str) -> bool:
+        first = name.partition("/")[0]
+        if name.endswith(".lock") or first in self.pending:
+            return False
+        if self.tree is None and not self._shared:
+            return name in _COPIED_OF_OTHERS
+        is_ref_of_tree = first == "refs" and not self._shared
+        return (
+            is_ref_of_tree or first in _COPIED or first.startswith("sharedindex.") or is_name_of_state(first)
+        )
+
+    def _copy(self, name: str) -> None:
+        content = content_of(self.real / name, most=_LARGEST)
+        self.put(name, content)
+        if name == "index":
+            put_file(self._index, content or b"", None, flush=False)
+        elif name.startswith("logs/"):
+            self._log_sizes[name] = len(content or b"")
+        elif content is None:
+            self._copies.pop(name, None)
+        else:
+            self._copies[name] = content
+
+    def logs_of(self, changed: Collection[str]) -> Mapping[str, int]:
+        """How long the reflogs that have changed in the shadow are in the repository."""
+        names = (name for name in changed if name.startswith("logs/") and not name.endswith(".lock"))
+        return {name: len(self._of_real(name)) for name in names}
+
+    def bring_logs_back(self, sizes: Mapping[str, int], refs: Collection[str]) -> None:
+        """Take over the lines of the reflogs of HEAD and of these refs; `sizes` are their lengths before git
+        wrote its own lines. Raises OSError."""
+        for name, size in sizes.items():
+            ours = content_of(self.shadow / name, most=_LARGEST_STATE)
+            if ours is None or not is_log(ours) or (name != "logs/HEAD" and name[5:] not in refs):
+                continue
+            theirs, copied = self._of_real(name)[:size], self._log_sizes.get(name, 0)
+            if theirs[:copied] == ours[:copied]:
+                ours = theirs + ours[copied:]
+            elif len(theirs) != copied:
+                continue  # rewritten here, and longer there
+            put_file(self.real / name, ours, None, flush=False)
+            self._log_sizes[name] = len(ours)
+
+    def bring_head_back(self) -> str:
+        """Take over what is checked out. Returns the hash of a commit that needs a name, since the person has
+        checked out something else, "" for none. Raises OSError and WorkTreeFailed."""
+        ours = ref_value(self._of_shadow("HEAD"))
+        before, now = (
+            ref_value(content) for content in (self._copies.get("HEAD", b""), self._of_real("HEAD"))
+        )
+        if ours is None or ours in (before, now):
+            return ""
+        if now != before:
+            return "" if ours.startswith("ref:") else ours
+        words = ("symbolic-ref", "HEAD", ours[5:])
+        self.ran(*(words if ours.startswith("ref:") else ("update-ref", "--no-deref", "HEAD", ours)))
+        self._copies["HEAD"] = self._of_shadow("HEAD")
+        return ""
+
+    def bring_index_back(self, hash_size: int) -> str:
+        """Take over what is staged. Returns what was staged by somebody else meanwhile, "" for nothing.
+
+        Raises:
+            OSError: it can't be read.
+            UnknownIndex: it is of a kind that Keen doesn't read, or names files that no work tree can have.
+            WorkTreeFailed: git doesn't take it.
+        """
+        ours = content_of(self.shadow / "index", most=_LARGEST)
+        copied = content_of(self._index, most=_LARGEST) or b""
+        if ours is None:
+            return ""
+        mine = changed_paths(copied, ours, hash_size)
+        theirs: dict[bytes, object] = {}
+        if mine and self.look().get("index") != self.stamps.get("index"):
+            now = changed_paths(copied, self._of_real("index"), hash_size)
+            theirs = {path: None for path in mine if path in now and now[path] != mine[path]}
+        given = b"".join(_index_info(path, entries) for path, entries in mine.items() if path not in theirs)
+        if given:
+            self.ran("update-index", "-z", "--index-info", given=given)
+        put_file(self._index, ours, None, flush=False)
+        return ", ".join(os.fsdecode(path) for path in list(theirs)[:3])
+
+    def bring_state_back(self, changed: Collection[str], files: Stamps) -> Iterator[str]:
+        """Take over the files of an operation in progress. Yields the names of those that stay."""
+        units = {first for name in changed if is_name_of_state(first := name.partition("/")[0])}
+        for unit in sorted(units):
+            inside = [name for name in files if _is_of(name, unit)]
+            ours = {name: self._of_shadow(name) for name in inside}
+            there = {name: self._of_real(name) for name in self.look() if _is_of(name, unit)}
+            before = {name: content for name, content in self._copies.items() if _is_of(name, unit)}
+            if ours == there:
+                continue
+            if there != before or not all(is_state(name, content) for name, content in ours.items()):
+                self.pending.add(unit)
+                yield unit
+                continue
+            self.pending.discard(unit)
+            for name in {**there, **ours}:
+                self._take(name, ours.get(name))
+            with suppress(OSError):
+                (self.real / unit).rmdir()
+
+    def _take(self, name: str, content: bytes | None) -> None:
+        if content is None:
+            remove_file(self.real / name)
+            self._copies.pop(name, None)
+        else:
+            put_file(self.real / name, content, None, flush=False)
+            self._copies[name] = content
+
+    def bring_refs_back(self, changed: Collection[str], files: Stamps) -> Iterator[str]:
+        """Take over the refs of this work tree alone. Yields sentences about those that stay."""
+        if not any(name.startswith("refs/") for name in changed):
+            return
+        ours = {name: self._of_shadow(name) for name in files if is_of_work_tree(name)}
+        before = {name: content for name, content in self._copies.items() if is_of_work_tree(name)}
+        theirs = {name: self._of_real(name) for name in self.look() if is_of_work_tree(name)}
+        yield from bring_refs_back(self.ran, *map(_said, (before, ours, theirs)))
+        self._copies = {name: each for name, each in self._copies.items() if name not in before} | ours
+
+    def keep(self, name: str, content: bytes, *, stays: bool) -> None:
+        """Note what a file of the shadow holds; if it `stays`, it isn't copied over any more."""
+        self._copies[name] = content
+        if stays:
+            self.pending.add(name)
+
+    def copied(self, name: str) -> bytes:
+        """What a file held when it was copied, b"" if it wasn't."""
+        return self._copies.get(name, b"")
+
+    def _of_shadow(self, name: str) -> bytes:
+        return content_of(self.shadow / name, most=_LARGEST_STATE) or b""
+
+    def _of_real(self, name: str) -> bytes:
+        return content_of(self.real / name, most=_LARGEST) or b""
+
+
+def _differing(before: Stamps, after: Stamps) -> Iterator[str]:
+    """The names of files that were made, changed or removed."""
+    for name, stamp in after.items():
+        if before.get(name) != stamp:
+            yield name
+    yield from before.keys() - after.keys()
+
+
+def _said(files: Mapping[str, bytes]) -> Refs:
+    return {name: value for name, content in files.items() if (value := ref_value(content)) is not None}
+
+
+def _is_of(name: str, unit: str) -> bool:
+    return name == unit or name.startswith(f"{unit}/")
+
+
+def _index_info(path: bytes, entries: Sequence[StagedEntry]) -> bytes:
+    """The lines for `git update-index --index-info` that replace the entries of a path. Git itself refuses
+    paths that no work tree can have. Raises UnknownIndex."""
+    if not all(entry.mode in _MODES for entry in entries):
+        raise UnknownIndex("it has entries that aren't files")
+    zeros = "0" * 40 if not entries else "0" * len(entries[0].oid)
+    lines = (f"{entry.mode} {entry.oid} {entry.stage}\t".encode() + path + b"\0" for entry in entries)
+    return f"0 {zeros}\t".encode() + path + b"\0" + b"".join(lines)

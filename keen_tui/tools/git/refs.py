@@ -1,0 +1,137 @@
+"""The refs of a repository, read as data from its files (gitrepository-layout(5))."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from keen_tui.domain.errors import WorkTreeFailed
+from keen_tui.system.safe_read import content_of
+from keen_tui.tools.git.folder_stamps import Stamps
+from keen_tui.tools.git.git_data import is_ref, ref_value
+
+PACKED: Final = "packed-refs"
+
+_LARGEST_LIST: Final = 500_000_000
+_LONGEST: Final = 4_096
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+Refs = Mapping[str, str]
+"""What each ref says: a hash, or `ref: refs/...`."""
+
+
+class RefReader:
+    """Reads the refs in a folder; of files that haven't changed it knows what they said.
+
+    Args:
+        is_ours: whether no command can write there, so that files can be opened by their path.
+    """
+
+    def __init__(self, folder: Path, *, is_ours: bool) -> None:
+        self._folder = folder
+        self._content: Callable[[Path], bytes] = _of_ours if is_ours else _of_commands
+        self._known: dict[str, tuple[tuple[int, ...], str | None]] = {}
+        self._packed: tuple[tuple[int, ...], Refs] = ((), {})
+
+    def read(self, stamps: Stamps) -> Refs:
+        """The refs, of which `stamps` are the files. What isn't a ref is left out."""
+        refs = dict(self._packed_refs(stamps.get(PACKED, ())))
+        for name, stamp in stamps.items():
+            if name.startswith("refs/") and not name.endswith(".lock"):
+                known = self._known.get(name)
+                if known is None or known[0] != stamp:
+                    known = self._known[name] = (stamp, self._value(name))
+                if known[1] is not None:
+                    refs[name] = known[1]
+        return refs
+
+    def _value(self, name: str) -> str | None:
+        with suppress(OSError):
+            return ref_value(self._content(self._folder / name)) if is_ref(name) else None
+        return None
+
+    def _packed_refs(self, stamp: tuple[int, ...]) -> Refs:
+        if stamp != self._packed[0]:
+            found: dict[str, str] = {}
+            with suppress(OSError):
+                content = content_of(self._folder / PACKED, most=_LARGEST_LIST) or b""
+                found = dict(_listed(content.decode("utf-8", "surrogateescape")))
+            self._packed = (stamp, found)
+        return self._packed[1]
+
+
+def packed(refs: Refs) -> bytes:
+    """The file that holds these refs, except the symbolic ones."""
+    rows = (f"{value} {name}\n" for name, value in sorted(refs.items()) if not value.startswith("ref:"))
+    return f"# pack-refs with: sorted \n{''.join(rows)}".encode("utf-8", "surrogateescape")
+
+
+def _listed(text: str) -> Iterator[tuple[str, str]]:
+    for row in text.split("\n"):
+        if row and row[0] not in "#^":
+            value, _, name = row.partition(" ")
+            if is_ref(name) and ref_value(value.encode("utf-8", "surrogateescape")):
+                yield name, value
+
+
+def _of_ours(path: Path) -> bytes:
+    descriptor = os.open(path, _READ)
+    try:
+        return os.read(descriptor, _LONGEST)
+    finally:
+        os.close(descriptor)
+
+
+def _of_commands(path: Path) -> bytes:
+    return content_of(path, most=_LONGEST) or b""
+
+
+def bring_refs_back(ran: Callable[..., None], before: Refs, ours: Refs, theirs: Refs) -> Iterator[str]:
+    """Change the refs of a repository, which are `theirs`, as a command has changed them from `before` to
+    `ours`. A ref that somebody else has changed stays; what the command made of it gets a name below
+    `refs/keen/`. Yields sentences about those. `ran` runs git in the repository, and raises WorkTreeFailed."""
+    deleted: dict[str, bytes] = {}
+    written: dict[str, bytes] = {}
+    for name in sorted({**before, **ours}):
+        mine, was, now = ours.get(name, ""), before.get(name, ""), theirs.get(name, "")
+        if mine in (was, now):
+            continue
+        if now != was:
+            kept = f"refs/keen/{name.removeprefix('refs/').removeprefix('heads/')}-{mine[:8]}"
+            if mine and not mine.startswith("ref:"):
+                written[kept] = _command("update", kept, mine)
+                yield f"{name} has changed outside the sandbox too; what the command made of it is {kept}"
+            continue
+        if mine.startswith("ref:"):
+            ran("symbolic-ref", name, mine[5:])
+        elif mine:
+            old = was if was and not was.startswith("ref:") else ""
+            written[name] = _command("update", name, mine, old or "0" * len(mine) * (not was))
+        else:
+            deleted[name] = _command("delete", name, *([] if was.startswith("ref:") else [was]))
+    for commands in (deleted, written):  # a branch may make room for another one below it
+        yield from _applied(ran, commands)
+
+
+def _command(verb: str, name: str, *values: str) -> bytes:
+    fields = (f"{verb} {name}", *values, *([""] if verb == "update" and len(values) == 1 else []))
+    text = "option no-deref\0" + "".join(f"{field}\0" for field in fields)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _applied(ran: Callable[..., None], commands: Mapping[str, bytes]) -> Iterator[str]:
+    """Run all at once; if git refuses them, one by one."""
+    words = ("update-ref", "-z", "--stdin")
+    if not commands:
+        return
+    try:
+        ran(*words, given=b"".join(commands.values()))
+    except WorkTreeFailed:
+        for name, command in commands.items():
+            try:
+                ran(*words, given=command)
+            except WorkTreeFailed as error:
+                yield f"{name} stays as it was ({error})"

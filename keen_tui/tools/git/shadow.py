@@ -1,0 +1,296 @@
+"""A shadow of a repository, for commands to work in (docs/decisions/012-sandbox.md).
+
+A command may do with it whatever it likes. Afterwards Keen brings back what is data, and that alone:
+objects under the names that git computes for them, refs with valid names, what is checked out and staged,
+reflogs, operations in progress, and settings that can't make git run anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import WorkTreeFailed
+from keen_tui.system.atomic_write import put_file
+from keen_tui.system.folders import names_in, opened_folder
+from keen_tui.system.git_place import GitPlace
+from keen_tui.system.safe_read import content_of
+from keen_tui.tools.git.changed_settings import bring_settings_back
+from keen_tui.tools.git.folder_stamps import Stamps
+from keen_tui.tools.git.git_data import is_name_of_state, is_ref, ref_value
+from keen_tui.tools.git.index_changes import UnknownIndex
+from keen_tui.tools.git.new_objects import NewObjects
+from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.git.part import Part
+from keen_tui.tools.git.refs import PACKED, RefReader, Refs, bring_refs_back, packed
+from keen_tui.tools.sandbox.base import SHOWN_AS_THEY_ARE
+
+_SHA256: Final = re.compile(rb"(?im)^[ \t]*objectformat[ \t]*=[ \t]*sha256")
+_WORK_TREES: Final = "worktrees"
+_TREE_NAME: Final = re.compile(r"[\w-][\w.-]*")
+_HANDLED: Final = frozenset(
+    ["HEAD", "index", "logs", "refs", "packed-refs", "config", "description", "gc.log", "gc.pid", "MERGE_RR"]
+)
+"""Entries that come back, or that nobody misses."""
+_ESCAPED: Final = re.compile(r"[\\*?\[ ]")
+_ESCAPE: Final = r"\\\g<0>"
+_MOST_TOLD: Final = 5
+_LONGEST_PATH: Final = 4_096
+_LARGEST_CONFIG: Final = 1_000_000
+
+
+class BroughtBack(Struct, frozen=True):
+    """What became of the changes of a command: sentences about what stays in the shadow, and the `.git` files
+    of work trees that it made."""
+
+    sentences: tuple[str, ...] = ()
+    trees: tuple[Path, ...] = ()
+
+
+class Shadow:
+    """The shadow of the repository at `place`, in `folder`/git. All methods block, and hold its lock.
+
+    Args:
+        workspace: where commands may make work trees.
+        folder: a folder of Keen's; what commands may reach in it is said in `ShownGit`.
+        objects: the path under which commands find the objects of the repository.
+    """
+
+    def __init__(self, place: GitPlace, workspace: Path, folder: Path, objects: Path, git: OwnGit) -> None:
+        self.place = place
+        self.path = folder / "git"
+        self._workspace = workspace
+        self._private = folder / "private"
+        self._git = git
+        self._lock = threading.Lock()
+        self._told: set[str] = set()
+        self._hidden: tuple[Path, ...] = ()
+        self._links = objects == place.common / "objects"
+        self._refs: Refs = {}
+        self._theirs = RefReader(place.common, is_ours=True)
+        self._ours = RefReader(self.path, is_ours=False)
+        for each in (self.path / "objects/info", self.path / "refs", self._private):
+            each.mkdir(parents=True)
+        (self.path / "objects/info/alternates").write_bytes(os.fsencode(objects) + b"\n")
+        config = (place.common / "config").read_bytes()
+        self._hash_size = 32 if _SHA256.search(config) else 20
+        own = place.top if place.git == place.common else None
+        self._common = Part(place.common, self.path, own, self._private / "index", git, shared=True)
+        self._trees: dict[str, Part] = {}
+        self._objects = NewObjects(self.path, place.common, self._private, git)
+
+    def refresh(self, hidden: Sequence[Path]) -> None:
+        """Make the shadow like the repository, except for what stayed in it. The `hidden` files of the work
+        tree, which commands see as empty, are neither staged nor committed. Raises OSError and
+        WorkTreeFailed."""
+        with self._lock:
+            self._refresh([path.relative_to(self.place.top) for path in hidden if self.place.top in path.parents])
+
+    def bring_back(self) -> BroughtBack:
+        """Bring back what commands have changed. Raises OSError only if the repository itself is gone."""
+        with self._lock:
+            return self._bring_back()
+
+    def _refresh(self, hidden: Sequence[Path]) -> None:
+        for name in SHOWN_AS_THEY_ARE:
+            self._make_way(name)
+        changed = self._common.refresh()
+        if any(name == PACKED or name.startswith("refs/") for name in changed):
+            self._copy_refs(self._theirs.read(self._common.stamps))
+        for name in _names_in(self.place.common / _WORK_TREES):
+            if name not in self._trees:
+                self._trees[name] = self._part_of(name, self._tree_of(self.place.common, name))
+        for part in self._trees.values():
+            changed |= part.refresh()
+        own = self._trees.get(self.place.git.name, self._common)
+        if tuple(hidden) != self._hidden or (hidden and not changed.isdisjoint(("index", "info/exclude"))):
+            self._hidden = tuple(hidden)
+            rows = "".join(f"\n/{_ESCAPED.sub(_ESCAPE, path.as_posix())}" for path in hidden)
+            exclude = self._common.copied("info/exclude") + rows.encode("utf-8", "surrogateescape")
+            self._common.put("info/exclude", exclude + b"\n")
+            own.pass_over([os.fsencode(path) for path in hidden])
+        for part in (self._common, *self._trees.values()):
+            part.note()
+
+    def _make_way(self, name: str) -> None:
+        """Let commands find the repository's own folder of that name: an empty folder is there if it can be
+        mounted, and else a link to it."""
+        there, real = self.path / name, self.place.common / name
+        if not real.is_dir() or (there.is_symlink() and self._links):
+            return
+        if there.is_symlink() or (there.exists() and self._links):
+            there.unlink() if there.is_symlink() else shutil.rmtree(there)
+        if self._links:
+            there.symlink_to(real)
+        else:
+            there.mkdir(exist_ok=True)
+
+    def _copy_refs(self, refs: Refs) -> None:
+        """All refs become one list, so that those that a command changes are files of their own."""
+        _, files = self._common.changed()
+        self._common.put(PACKED, packed(refs))
+        for name in files:
+            if name.startswith("refs/"):
+                self._common.put(name, None)
+        for name, value in refs.items():
+            if value.startswith("ref:"):
+                self._common.put(name, f"{value}\n".encode())
+        self._refs = refs
+
+    def _part_of(self, name: str, tree: Path | None) -> Part:
+        folders = (self.place.common / _WORK_TREES / name, self.path / _WORK_TREES / name)
+        (self.path / _WORK_TREES / name).mkdir(parents=True, exist_ok=True)
+        return Part(*folders, tree, self._private / f"index-{name}", self._git, shared=False)
+
+    def _tree_of(self, repository: Path, name: str) -> Path | None:
+        """The work tree of that name, if commands can reach it."""
+        if repository / _WORK_TREES / name == self.place.git:
+            return self.place.top
+        with suppress(OSError, ValueError):
+            named = content_of(repository / _WORK_TREES / name / "gitdir", most=_LONGEST_PATH) or b""
+            entry = Path(os.fsdecode(named.strip()))
+            tree = Path(os.path.realpath(entry.parent))
+            if entry.name == ".git" and entry.is_absolute() and self._workspace in tree.parents:
+                return tree
+        return None
+
+    def _bring_back(self) -> BroughtBack:
+        """Objects come first: what refers to them follows only if all of them came."""
+        new = tuple(self._new_trees())
+        parts = [part for part in (self._common, *self._trees.values(), *new) if part.is_seen]
+        changes = {part: part.changed() for part in parts}
+        ours = self._ours.read(changes[self._common][1])
+        problem = self._objects.bring_back()
+        if problem:
+            return BroughtBack(self._not_told((f"new objects can't be brought back: {problem}",)))
+        if not any(names for names, _ in changes.values()) and not self._ended_trees():
+            return BroughtBack()
+        before = {part: part.look() for part in parts}
+        sentences = [*self._refs_back(ours, before[self._common], changes)]
+        for part, (names, files) in changes.items():
+            sentences += self._part_back(part, names, files)
+        sentences += self._rest_back(changes[self._common][0])
+        for tree in self._ended_trees():
+            shutil.rmtree(self.place.common / _WORK_TREES / tree, ignore_errors=True)
+            del self._trees[tree]
+        for part in parts:
+            part.settle(before[part])
+            part.note()
+        return BroughtBack(self._not_told(sentences), tuple(part.tree / ".git" for part in new if part.tree))
+
+    def _refs_back(
+        self, ours: Refs, seen: Stamps, changes: Mapping[Part, tuple[Collection[str], Stamps]]
+    ) -> Iterator[str]:
+        logs = {part: part.logs_of(names) for part, (names, _) in changes.items()}
+        theirs = self._theirs.read(seen)
+        yield from bring_refs_back(self._common.ran, self._refs, ours, theirs)
+        self._refs = ours
+        for part, (names, files) in changes.items():
+            if part is not self._common and part.is_seen:
+                yield from part.bring_refs_back(names, files)
+            try:
+                if "HEAD" in names and part.tree and (commit := part.bring_head_back()):
+                    name = f"refs/keen/HEAD-{commit[:8]}"
+                    self._common.ran("update-ref", name, commit)
+                    yield f"something else was checked out outside the sandbox; the command's commit is {name}"
+            except (OSError, WorkTreeFailed) as error:
+                yield f"HEAD stays as it was ({_words(error)})"
+            part.bring_logs_back(logs[part], ours)
+
+    def _part_back(self, part: Part, names: Collection[str], files: Stamps) -> Iterator[str]:
+        try:
+            if "index" in names and part.tree and (others := part.bring_index_back(self._hash_size)):
+                yield f"{others} was staged outside the sandbox too, and is staged as it was there"
+        except (OSError, UnknownIndex, WorkTreeFailed) as error:
+            yield f"the index stays as it was ({_words(error)})"
+        try:
+            staying = list(part.bring_state_back(names, files)) if part.tree else []
+        except OSError as error:
+            staying = [_words(error)]
+        if staying:
+            yield f"{', '.join(staying)} can't be brought back: it may name a program, or changed outside too"
+
+    def _rest_back(self, names: Collection[str]) -> Iterator[str]:
+        """The settings; and the names of everything that stays, because git may be made to run it."""
+        staying = sorted(name for name in names if not self._is_handled(name))
+        if "config" in names:
+            try:
+                staying += self._settings_back()
+            except (OSError, WorkTreeFailed) as error:
+                staying.append(f"config ({_words(error)})")
+        if staying:
+            shown = ", ".join(staying[:_MOST_TOLD]) + (", ..." if len(staying) > _MOST_TOLD else "")
+            yield f"{shown} can make git run programs, and only changed in the sandbox"
+
+    def _settings_back(self) -> list[str]:
+        ours = content_of(self.path / "config", most=_LARGEST_CONFIG) or b""
+        file = self.place.common / "config"
+        staying = list(bring_settings_back(self._git, file, self._common.copied("config"), ours))
+        self._common.keep("config", ours, stays=bool(staying))
+        return [f"the setting {name}" for name in staying]
+
+    def _is_handled(self, name: str) -> bool:
+        first = name.partition("/")[0]
+        if first == "refs":
+            return is_ref(name) or name.endswith(".lock")
+        return (
+            name == "info/refs"
+            or first in _HANDLED
+            or is_name_of_state(first)
+            or name.endswith((".lock", ".patch"))
+        )
+
+    def _new_trees(self) -> Iterator[Part]:
+        """The work trees that a command has made in the workspace."""
+        for name in _names_in(self.path / _WORK_TREES):
+            tree = self._tree_of(self.path, name) if _TREE_NAME.fullmatch(name) else None
+            if name in self._trees or tree is None:
+                continue
+            real = self.place.common / _WORK_TREES / name
+            if not self._is_named_by(tree, name) or os.path.lexists(real):
+                continue
+            real.mkdir(parents=True)
+            head = content_of(self.path / _WORK_TREES / name / "HEAD", most=_LONGEST_PATH) or b""
+            for file, content in (("commondir", b"../..\n"), ("gitdir", os.fsencode(tree / ".git") + b"\n")):
+                put_file(real / file, content, None, flush=False)
+            put_file(real / "HEAD", head if ref_value(head) else b"ref: refs/heads/none\n", None, flush=False)
+            put_file(tree / ".git", b"gitdir: " + os.fsencode(real) + b"\n", None, flush=False)
+            self._trees[name] = self._part_of(name, tree)
+            yield self._trees[name]
+
+    def _is_named_by(self, tree: Path, name: str) -> bool:
+        pointer = os.fsdecode((content_of(tree / ".git", most=_LONGEST_PATH) or b"").strip())
+        named = Path(pointer.removeprefix("gitdir: "))
+        return named in (repository / _WORK_TREES / name for repository in (self.place.common, self.path))
+
+    def _ended_trees(self) -> list[str]:
+        """The work trees that a command has removed from the workspace."""
+        there = _names_in(self.path / _WORK_TREES)
+        return [
+            name
+            for name, part in self._trees.items()
+            if name not in there and part.tree and part.tree != self.place.top and not part.tree.exists()
+        ]
+
+    def _not_told(self, sentences: Iterable[str]) -> tuple[str, ...]:
+        new = tuple(sentence for sentence in sentences if sentence not in self._told)
+        self._told.update(new)
+        return new
+
+
+def _names_in(folder: Path) -> list[str]:
+    with suppress(OSError), opened_folder(folder) as inner:
+        return names_in(inner)
+    return []
+
+
+def _words(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
