@@ -134,7 +134,9 @@ class Part:
         put_file(copy, index, None, flush=False)
         more = {"GIT_INDEX_FILE": str(copy), "GIT_LITERAL_PATHSPECS": "1"}
         at = (f"--git-dir={self.real}", f"--work-tree={self.tree}")
-        tracked = self._git.output(self.real, *at, "ls-files", "-z", "--", *map(os.fsdecode, paths), more=more)
+        tracked = self._git.output(
+            self.real, *at, "ls-files", "-z", "--", *map(os.fsdecode, paths), more=more
+        )
         if paths and tracked:
             words = ("update-index", "-z", "--skip-worktree", "--stdin")
             self._git.output(self.real, *at, *words, given=tracked, more=more)

@@ -34,6 +34,7 @@ from keen_tui.tools.git.refs import PACKED, RefReader, Refs, bring_refs_back, pa
 from keen_tui.tools.sandbox.base import SHOWN_AS_THEY_ARE
 
 _SHA256: Final = re.compile(rb"(?im)^[ \t]*objectformat[ \t]*=[ \t]*sha256")
+_ALTERNATES: Final = "objects/info/alternates"
 _WORK_TREES: Final = "worktrees"
 _TREE_NAME: Final = re.compile(r"[\w-][\w.-]*")
 _HANDLED: Final = frozenset(
@@ -79,7 +80,8 @@ class Shadow:
         self._ours = RefReader(self.path, is_ours=False)
         for each in (self.path / "objects/info", self.path / "refs", self._private):
             each.mkdir(parents=True)
-        (self.path / "objects/info/alternates").write_bytes(os.fsencode(objects) + b"\n")
+        self._objects_at = os.fsencode(objects) + b"\n"
+        put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
         config = (place.common / "config").read_bytes()
         self._hash_size = 32 if _SHA256.search(config) else 20
         own = place.top if place.git == place.common else None
@@ -92,7 +94,17 @@ class Shadow:
         tree, which commands see as empty, are neither staged nor committed. Raises OSError and
         WorkTreeFailed."""
         with self._lock:
-            self._refresh([path.relative_to(self.place.top) for path in hidden if self.place.top in path.parents])
+            self._refresh(
+                [path.relative_to(self.place.top) for path in hidden if self.place.top in path.parents]
+            )
+
+    def take(self, repository: Path) -> None:
+        """Make a repository that a command has made the shadow of this one, which is new. Raises OSError."""
+        with self._lock:
+            self._refresh(())
+            shutil.rmtree(self.path)
+            repository.rename(self.path)
+            put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
 
     def bring_back(self) -> BroughtBack:
         """Bring back what commands have changed. Raises OSError only if the repository itself is gone."""

@@ -23,8 +23,7 @@ folder; also files that run in builds."""
 _Identity = tuple[int, ...]
 """Identifies a file while only folders above its own are renamed."""
 
-_ALWAYS: Final = frozenset(ALWAYS_PROTECTED)
-_IF_THERE: Final = frozenset(PROTECTED_IF_THERE)
+_PROTECTED: Final = frozenset((*ALWAYS_PROTECTED, *PROTECTED_IF_THERE))
 
 
 class NewEntry(Struct, frozen=True, kw_only=True):
@@ -98,7 +97,7 @@ class NewEntryFinder:
         """The repositories in the workspace, except its own, which commands can't write."""
         marked = (Path(path) for path, kinds in entries.items() if kinds & EntryKind.REPOSITORY)
         for repository in dict.fromkeys(map(repository_at, marked)):
-            if repository.parent != self._workspace or repository.name not in _ALWAYS:
+            if repository.parent != self._workspace or repository.name not in ALWAYS_PROTECTED:
                 yield repository, programs_of(repository)
 
     def _new_entries(self, now: Mapping[str, int], before: Before) -> Iterator[NewEntry]:
@@ -123,7 +122,7 @@ class NewEntryFinder:
     def _is_protected(self, path: Path, before: Before) -> bool:
         """Whether commands can't write there, so that somebody else made any new entry."""
         top = self._workspace / path.relative_to(self._workspace).parts[0]
-        return top.name in _ALWAYS or (top.name in _IF_THERE and str(top) in before.entries)
+        return top.name == ".git" or (top.name in _PROTECTED and str(top) in before.entries)
 
 
 _RUNS: Final = EntryKind.ACTS | EntryKind.BUILDS

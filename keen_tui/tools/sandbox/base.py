@@ -45,7 +45,7 @@ SHOWN_AS_THEY_ARE: Final = ("hooks", "modules")
 
 
 class ShownGit(Struct, frozen=True, kw_only=True):
-    """The repository of the workspace as a command finds it.
+    """The repository of the workspace as a command finds it, with `place` None if there is none.
 
     `shadow` is the folder that it finds in the place of the repository, and may write; None: it finds the
     repository itself, to read. `settings` is a folder with the user's settings, which are those of the system
@@ -53,7 +53,7 @@ class ShownGit(Struct, frozen=True, kw_only=True):
     can't show it in the place of the repository.
     """
 
-    place: GitPlace
+    place: GitPlace | None
     shadow: Path | None
     settings: Path
     programs: Path
@@ -63,7 +63,7 @@ class GitSource(Protocol):
     """Shows the repository of a workspace to one command."""
 
     def shown(self, hidden: Sequence[Path], *, writes: bool) -> AbstractContextManager[ShownGit | None]:
-        """The repository, as long as the command runs; None if there is none. `hidden` are the files that it
+        """The repository, as long as the command runs; None without git. `hidden` are the files that it
         can't read. Blocks."""
         ...
 

@@ -122,7 +122,8 @@ class Landlock:
             yield from readable(policy.top, frozenset((*policy.hidden, *secrets)))
         if git is None:
             return
-        yield from ((path, READ) for path in (git.settings, git.programs, git.place.common))
+        common = (git.place.common,) if git.place else ()
+        yield from ((path, READ) for path in (git.settings, git.programs, *common))
         if git.shadow:
             yield git.shadow, WORK
 

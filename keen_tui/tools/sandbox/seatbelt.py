@@ -118,7 +118,7 @@ def _for_skills(policy: Policy, reading: str) -> Iterator[tuple[str, Sequence[Pa
 
 
 def _for_git(git: ShownGit, reading: str) -> Iterator[tuple[str, Sequence[Path]]]:
-    yield reading, (git.settings, git.programs, git.place.common)
+    yield reading, (git.settings, git.programs, *((git.place.common,) if git.place else ()))
     if git.shadow:
         yield f"{reading} file-write*", (git.shadow,)
 

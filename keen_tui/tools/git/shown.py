@@ -1,0 +1,232 @@
+"""The repository of a workspace as its commands find it: a shadow for those that write, itself for the others."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import shutil
+import stat
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from keen_tui.domain.errors import ConfigError, WorkTreeFailed
+from keen_tui.system.atomic_write import put_file
+from keen_tui.system.git_place import GitPlace, git_place
+from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.git.shadow import BroughtBack, Shadow
+from keen_tui.tools.git.user_settings import write_settings
+from keen_tui.tools.sandbox.base import SETTINGS, Sandbox, ShownGit
+from keen_tui.tools.sandbox.scratch import scratch_in
+
+_log = logging.getLogger(__name__)
+
+_MISSING: Final = "git isn't installed."
+_PROGRAMS: Final = "programs"
+
+_FINDS_SHADOW: Final = """\
+#!/bin/sh
+# Made by Keen for commands in its sandbox: where git would write the repository, it writes a shadow of that.
+git={git} common={common} shadow={shadow}
+if [ -n "$GIT_DIR" ]; then
+    [ "$(cd "$GIT_DIR" 2>/dev/null && pwd -P)" = "$common" ] && GIT_DIR=$shadow
+    exec "$git" "$@"
+fi
+count=0 is_value=
+for word in "$@"; do
+    if [ -n "$is_value" ]; then
+        is_value=
+    else
+        case $word in
+        -C | -c | --namespace | --config-env | --super-prefix | --attr-source) is_value=yes ;;
+        --git-dir | --git-dir=* | --work-tree | --work-tree=* | --bare | init | clone) exec "$git" "$@" ;;
+        -*) ;;
+        *) break ;;
+        esac
+    fi
+    count=$((count + 1))
+done
+found=$(
+    all=$# left=$count
+    while [ "$left" -gt 0 ]; do
+        set -- "$@" "$1"
+        shift
+        left=$((left - 1))
+    done
+    shift $((all - count))
+    "$git" "$@" rev-parse --absolute-git-dir --show-toplevel 2>/dev/null
+)
+folder=${{found%%
+*}}
+case $folder in
+"$common" | "$common"/worktrees/*) ;;
+*) exec "$git" "$@" ;;
+esac
+top=${{found#*
+}}
+[ "$top" != "$found" ] && export GIT_WORK_TREE="$top"
+export GIT_DIR="$shadow${{folder#"$common"}}"
+exec "$git" "$@"
+"""
+"""For sandboxes that can't show one folder in the place of another: a program `git` that goes first in PATH."""
+
+
+class CommandGit:
+    """The repository of one workspace for the commands in one sandbox. All methods block."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._objects = sandbox.objects_of_git
+        self._policy = sandbox.policy
+        self._scratch = scratch_in(sandbox.policy.scratch)
+        self._folder: Path | None = None
+        self._shadow: Shadow | None = None
+        self._settings_of: Mapping[Path, int] = {}
+        self._own = self._policy.workspace / ".git"
+        self._made = 0
+        """The number on the disk of the repository that Keen made."""
+        self._lock = threading.Lock()
+
+    def view(self, hidden: Sequence[Path], *, writes: bool) -> ShownGit | None:
+        """What a command finds, without the `hidden` files of the work tree; None if there is no repository."""
+        try:
+            git = OwnGit(missing=_MISSING)
+        except ConfigError:
+            return None
+        with self._lock:
+            place = self._place()
+            self._folder = self._folder or self._scratch.new_folder("git-")
+            return ShownGit(
+                place=place,
+                shadow=self._refreshed(place, git, hidden) if place and writes else None,
+                settings=self._settings(git),
+                programs=self._folder / _PROGRAMS,
+            )
+
+    def bring_back(self) -> BroughtBack:
+        """Bring back what a command has changed."""
+        with self._lock:
+            return self._brought_back()
+
+    def _brought_back(self) -> BroughtBack:
+        if self._shadow is None:
+            return BroughtBack()
+        try:
+            return self._shadow.bring_back()
+        except OSError as error:
+            _log.warning("nothing came back from a shadow", exc_info=True)
+            return BroughtBack((f"what git has changed can't be brought back: {error.strerror}",))
+
+    def lacks_repository(self) -> bool:
+        """Whether a command could make one in the workspace's own folder."""
+        return not os.path.lexists(self._own)
+
+    def adopt(self) -> BroughtBack:
+        """Put a repository of Keen's in the place of the one that a command has made, and bring back what is
+        data from that."""
+        with self._lock:
+            status = self._own.lstat()
+            if status.st_ino == self._made:
+                return self._brought_back()
+            folder = self._scratch.new_folder("made-")
+            there = folder / "git"
+            shutil.move(self._own, there)
+            if not stat.S_ISDIR(status.st_mode) or not (there / "HEAD").is_file():
+                return BroughtBack((f"the new .git isn't a repository, and is now {there}",))
+            try:
+                git = OwnGit(missing=_MISSING)
+                git.output(self._policy.workspace, "init", "-q")
+                self._made = self._own.lstat().st_ino
+                self._shadow = self._new_shadow(GitPlace(self._policy.workspace, self._own, self._own), git)
+                self._shadow.take(there)
+            except (OSError, WorkTreeFailed, ConfigError) as error:
+                _log.warning("a new repository can't be taken over", exc_info=True)
+                return BroughtBack(
+                    (f"the new repository is now {there}, since Keen can't take it over: {error}",)
+                )
+            return self._brought_back()
+
+    def _place(self) -> GitPlace | None:
+        """The repository. If it is outside the workspace, the policy has to know it: mounts were prepared."""
+        place = git_place(self._policy.workspace, self._policy.home)
+        is_inside = place is not None and place.common.parent == self._policy.workspace
+        return place if is_inside or place == self._policy.git else None
+
+    def _refreshed(self, place: GitPlace, git: OwnGit, hidden: Sequence[Path]) -> Path | None:
+        """The shadow as it has to be before a command; None if there can't be one: then git only reads."""
+        assert self._folder
+        try:
+            if self._shadow is None or self._shadow.place != place:
+                self._shadow = self._new_shadow(place, git)
+            self._shadow.bring_back()  # a command in the background may have changed it
+            self._shadow.refresh(hidden)
+        except (OSError, WorkTreeFailed):
+            _log.warning("the repository %s has no shadow", place.common, exc_info=True)
+            self._shadow = None
+            return None
+        return self._shadow.path
+
+    def _new_shadow(self, place: GitPlace, git: OwnGit) -> Shadow:
+        folder = self._scratch.new_folder("shadow-")
+        shadow = Shadow(place, self._policy.workspace, folder, self._objects or place.common / "objects", git)
+        self._write_program(place, shadow.path, git)
+        return shadow
+
+    def _write_program(self, place: GitPlace, shadow: Path, git: OwnGit) -> None:
+        self._folder = self._folder or self._scratch.new_folder("git-")
+        words = {"git": git.program, "common": str(place.common), "shadow": str(shadow)}
+        text = _FINDS_SHADOW.format(**{name: shlex.quote(word) for name, word in words.items()})
+        file = self._folder / _PROGRAMS / "git"
+        put_file(file, text.encode("utf-8", "surrogateescape"), None, mode=0o755, flush=False)
+
+    def _settings(self, git: OwnGit) -> Path:
+        assert self._folder
+        folder = self._folder / SETTINGS
+        if not self._settings_of or _changed(self._settings_of) != self._settings_of:
+            shown_at = self._objects.with_name(SETTINGS) if self._objects else folder
+            files = write_settings(git, self._policy.workspace, self._policy.home, folder, shown_at)
+            self._settings_of = _changed(files)
+        return folder
+
+
+class GitUse:
+    """The use of the repository by one command (`GitSource`)."""
+
+    def __init__(self, git: CommandGit) -> None:
+        self._git = git
+        self.brought_back = BroughtBack()
+
+    @contextmanager
+    def shown(self, hidden: Sequence[Path], *, writes: bool) -> Iterator[ShownGit | None]:
+        may_make_one = writes and self._git.lacks_repository()
+        view = self._git.view(hidden, writes=writes)
+        try:
+            yield view
+        finally:
+            if may_make_one and not self._git.lacks_repository():
+                self.brought_back = self._git.adopt()
+            elif view and view.shadow:
+                self.brought_back = self._git.bring_back()
+
+
+_in_use: weakref.WeakKeyDictionary[Sandbox, CommandGit] = weakref.WeakKeyDictionary()
+
+
+def git_in(sandbox: Sandbox) -> CommandGit:
+    """The repository for the commands in a sandbox, shared by all its users."""
+    found = _in_use.get(sandbox)
+    if found is None:
+        found = _in_use[sandbox] = CommandGit(sandbox)
+    return found
+
+
+def _changed(files: Iterable[Path]) -> Mapping[Path, int]:
+    """When each file has changed, in nanoseconds; 0 for one that isn't there."""
+    found = dict.fromkeys(files, 0)
+    for file in found:
+        with suppress(OSError):
+            found[file] = file.stat().st_ctime_ns
+    return found
