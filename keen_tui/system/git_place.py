@@ -31,7 +31,7 @@ def git_place(folder: Path, home: Path) -> GitPlace | None:
     """The repository whose work tree the folder is in; None if there is none that Keen may show to commands.
 
     A repository around the folder has to belong to the user, and its work tree must not contain the home
-    folder. One elsewhere has to name the work tree, too, so that a file `.git` alone can't lead to it. Blocks.
+    folder. One elsewhere has to name the work tree, too: a file `.git` alone can't lead to it. Blocks.
     """
     for top in (folder, *folder.parents):
         entry = top / ".git"

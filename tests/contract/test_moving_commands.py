@@ -19,6 +19,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import Bench, at_work
+from tests.support.jail import FakeSandbox
 from tests.support.waiting import until
 
 DONE = Reply([Say("Done.")])
@@ -110,11 +111,10 @@ async def test_only_so_many_go_to_the_background(tmp_path: Path) -> None:
         assert bench.results()[-1].startswith("begun\ngoing")
 
 
-class _ReadsOnly:
+class _ReadsOnly(FakeSandbox):
     """A sandbox that confines nothing; it notes the terms."""
 
     name = "bubblewrap"
-    has_own_network = False
 
     def __init__(self) -> None:
         self.runs: list[Terms] = []

@@ -15,6 +15,7 @@ from keen_tui.domain.messages import CommandFailed
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
+from tests.support.jail import FakeSandbox
 from tests.support.waiting import until
 
 COMMAND = "echo ran >> ran; echo outside"
@@ -22,11 +23,10 @@ SCRIPT = [Reply([Call("bash", {"command": COMMAND})]), Reply([Say("Done.")])]
 QUESTION = "Run it again, outside the sandbox?"
 
 
-class StopsEverything:
+class StopsEverything(FakeSandbox):
     """A sandbox in which every command fails with these words."""
 
     name = "bubblewrap"
-    has_own_network = False
 
     def __init__(self, words: str = "touch: Read-only file system", code: int = 3) -> None:
         self._script = f"echo '{words}'; exit {code}"

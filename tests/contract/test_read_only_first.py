@@ -17,17 +17,16 @@ from keen_tui.domain.messages import CommandFailed, ToolResult
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
-from tests.support.jail import SANDBOXES, Jail
+from tests.support.jail import SANDBOXES, FakeSandbox, Jail
 from tests.support.waiting import until
 
 WRITES = "sh -c 'echo ran >> ran; echo done'"
 
 
-class ReadsOnly:
+class ReadsOnly(FakeSandbox):
     """A sandbox whose read-only commands end with these words and this code, and do nothing."""
 
     name = "bubblewrap"
-    has_own_network = False
 
     def __init__(self, words: str, code: int) -> None:
         self.script = f'echo "{words}"; exit {code}'

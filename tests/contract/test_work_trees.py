@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.messages import FileChanged, ToolResult
-from keen_tui.system.work_tree_records import linked_git
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.work_trees import WorkTrees
@@ -40,8 +39,7 @@ class Tree:
         if isinstance(made, str):
             pytest.skip(made)
         assert problem_of(made, self.policy, self.environ) == ""
-        workspace = Workspace(self.root, linked=linked_git(self.root, self.environ))
-        self.bash = Bash(workspace, SandboxFinder(lambda: ProbeResult(sandbox=made)))
+        self.bash = Bash(Workspace(self.root), SandboxFinder(lambda: ProbeResult(sandbox=made)))
 
     async def __call__(self, command: str) -> ToolResult:
         prepared = await self.bash.prepare({"command": command, "timeout": 120})

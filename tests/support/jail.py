@@ -63,6 +63,17 @@ SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {
 }
 
 
+class FakeSandbox:
+    """What sandboxes that confine nothing have in common."""
+
+    has_own_network = False
+    objects_of_git: Path | None = None
+
+    @property
+    def policy(self) -> Policy:
+        return policy_for(Path("/nonexistent/work"), Path("/nonexistent/home"), (), os.environ)
+
+
 @cache
 def sandbox_of_program() -> str:
     """The name of the sandbox that the program finds on this machine; "" for none."""

@@ -14,6 +14,7 @@ from keen_tui.tools.network.gate import HostAnswer, HostGate
 from keen_tui.tools.network.proxy import Proxy
 from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
+from tests.support.jail import FakeSandbox
 from tests.support.waiting import LIMIT
 
 ELSEWHERE = "127.0.0.2"
@@ -31,7 +32,7 @@ os.execvp(sys.argv[2], sys.argv[2:])
 """
 
 
-class NoWalls:
+class NoWalls(FakeSandbox):
     """A sandbox that confines nothing, but passes out a listener like one with its own network. `runs` are
     the terms of the commands so far."""
 

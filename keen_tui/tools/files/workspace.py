@@ -44,8 +44,9 @@ class Workspace:
     """The folder that the agent works in, and what the model knows about its files.
 
     `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
-    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `editor` has the files as the person sees them; None: the disk
-    has. `caller` is the folder that a sub-agent leaves as it is, since it works apart from its caller.
+    `rules` are the user's. `skills` are the folders of skills, with symlinks resolved. `editor` has the files
+    as the person sees them; None: the disk has. `caller` is the folder that a sub-agent leaves as it is,
+    since it works apart from its caller.
     """
 
     def __init__(

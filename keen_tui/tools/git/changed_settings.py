@@ -50,8 +50,8 @@ def comes_back(key: str, values: tuple[str, ...]) -> bool:
 
 
 def bring_settings_back(git: OwnGit, file: Path, before: bytes, ours: bytes) -> Iterator[str]:
-    """Change the settings in `file` as a command has changed `before` to `ours`. Yields the names of those that
-    stay as they are. Raises WorkTreeFailed."""
+    """Change the settings in `file` as a command has changed `before` to `ours`. Yields the names of those
+    that stay as they are. Raises WorkTreeFailed."""
     old, new, now = (
         read_settings(git, content) for content in (before, ours, content_of(file, most=_LARGEST) or b"")
     )

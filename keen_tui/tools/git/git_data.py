@@ -28,7 +28,8 @@ _STEPS: Final = re.compile(
 """The lines of a rebase or of a series of picks. `exec` isn't among them."""
 _OPTIONS: Final = re.compile(
     rb"(?:\[options\]\n|\t(?:edit|signoff|record-origin|allow-ff|allow-empty|allow-empty-message"
-    rb"|keep-redundant-commits|drop-redundant-commits|allow-rerere-auto) = (?:true|false)\n|\tmainline = \d+\n)*"
+    rb"|keep-redundant-commits|drop-redundant-commits|allow-rerere-auto) = (?:true|false)\n"
+    rb"|\tmainline = \d+\n)*"
 )
 
 
@@ -38,8 +39,8 @@ def _each(names: str, content: re.Pattern[bytes]) -> Mapping[str, re.Pattern[byt
 
 _STATE: Final[Mapping[str, re.Pattern[bytes]]] = {
     **_each(
-        "ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD AUTO_MERGE MERGE_AUTOSTASH BISECT_HEAD "
-        "BISECT_EXPECTED_REV",
+        "ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD AUTO_MERGE MERGE_AUTOSTASH "
+        "BISECT_HEAD BISECT_EXPECTED_REV",
         _HASHES,
     ),
     **_each("FETCH_HEAD MERGE_MSG SQUASH_MSG COMMIT_EDITMSG TAG_EDITMSG BISECT_LOG BISECT_RUN", _TEXT),

@@ -1,5 +1,5 @@
-"""Compares two of git's index files by what they say of the content: modes, hashes and conflicts, and not when
-a file was last looked at (gitformat-index(5))."""
+"""Compares two of git's index files by what they say of the content: modes, hashes and conflicts, and not
+when a file was last looked at (gitformat-index(5))."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class UnknownIndex(ValueError):
 
 
 def changed_paths(before: bytes, after: bytes, hash_size: int) -> Staged:
-    """The paths for which two index files differ, with their entries in the second, which may be none; an empty
-    content is an empty index.
+    """The paths for which two index files differ, with their entries in the second, which may be none. An
+    empty content is an empty index.
 
     Raises:
         UnknownIndex: one of them is damaged or of a kind that isn't read.

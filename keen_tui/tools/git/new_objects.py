@@ -1,8 +1,8 @@
 """Takes new objects from a shadow into the repository, as git takes them from a server that it doesn't trust.
 
-Keen reads the loose ones and makes a pack of them. Git then computes the name of each object from its content
-and looks whether everything that it refers to is there. So no object gets a false name, and no index of a pack
-is believed.
+Keen reads the loose ones and makes a pack of them. Git then computes the name of each object from its
+content, and looks whether everything that it refers to is there. So no object gets a false name, and no index
+of a pack is believed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One folder of a repository and of its shadow: that of the repository itself, or that of one of its work trees.
+"""One folder of a repository and of its shadow: the main one, or that of one of its work trees.
 
 What belongs to a work tree is copied into the shadow and brought back here: HEAD, the index, reflogs, and the
 files of an operation in progress.
@@ -84,7 +84,7 @@ class Part:
         return self._shared or self.tree is not None
 
     def refresh(self) -> frozenset[str]:
-        """Copy what has changed in the repository; returns the names of everything that has. Raises OSError."""
+        """Copy what has changed in the repository; returns the names of all that has. Raises OSError."""
         found = self.look()
         changed = frozenset(_differing(self.stamps, found))
         for name in changed:
@@ -107,8 +107,8 @@ class Part:
         return self._files.look() if self.real.is_dir() else {}
 
     def settle(self, before: Stamps) -> None:
-        """What was brought back needn't be copied again. `before` are the files of the repository just before:
-        what had changed by then is copied with the next refresh."""
+        """What was brought back needn't be copied again. `before` are the files of the repository just before
+        that: what had changed by then is copied with the next refresh."""
         now = self.look()
         names = now.keys() | self.stamps.keys()
         kept = {name for name in names if before.get(name) != self.stamps.get(name)}

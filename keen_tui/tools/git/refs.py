@@ -92,7 +92,7 @@ def _of_commands(path: Path) -> bytes:
 def bring_refs_back(ran: Callable[..., None], before: Refs, ours: Refs, theirs: Refs) -> Iterator[str]:
     """Change the refs of a repository, which are `theirs`, as a command has changed them from `before` to
     `ours`. A ref that somebody else has changed stays; what the command made of it gets a name below
-    `refs/keen/`. Yields sentences about those. `ran` runs git in the repository, and raises WorkTreeFailed."""
+    `refs/keen/`. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed."""
     deleted: dict[str, bytes] = {}
     written: dict[str, bytes] = {}
     for name in sorted({**before, **ours}):

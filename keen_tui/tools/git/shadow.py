@@ -212,7 +212,7 @@ class Shadow:
                 if "HEAD" in names and part.tree and (commit := part.bring_head_back()):
                     name = f"refs/keen/HEAD-{commit[:8]}"
                     self._common.ran("update-ref", name, commit)
-                    yield f"something else was checked out outside the sandbox; the command's commit is {name}"
+                    yield f"HEAD has changed outside the sandbox too; the command's commit is {name}"
             except (OSError, WorkTreeFailed) as error:
                 yield f"HEAD stays as it was ({_words(error)})"
             part.bring_logs_back(logs[part], ours)

@@ -1,4 +1,4 @@
-"""The repository of a workspace as its commands find it: a shadow for those that write, itself for the others."""
+"""The repository of a workspace as its commands find it: a shadow for those that write."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ top=${{found#*
 export GIT_DIR="$shadow${{folder#"$common"}}"
 exec "$git" "$@"
 """
-"""For sandboxes that can't show one folder in the place of another: a program `git` that goes first in PATH."""
+"""For sandboxes that can't show one folder in the place of another: a program `git`, first in PATH."""
 
 
 class CommandGit:
@@ -91,7 +91,7 @@ class CommandGit:
         self._lock = threading.Lock()
 
     def view(self, hidden: Sequence[Path], *, writes: bool) -> ShownGit | None:
-        """What a command finds, without the `hidden` files of the work tree; None if there is no repository."""
+        """What a command finds, without the `hidden` files of the work tree; None without git."""
         try:
             git = OwnGit(missing=_MISSING)
         except ConfigError:

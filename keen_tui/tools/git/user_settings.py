@@ -20,9 +20,9 @@ from keen_tui.tools.sandbox.base import CONFIG
 
 _SECTIONS: Final = frozenset(
     """
-    add advice alias am apply author blame branch checkout color column commit committer core diff fetch filter
-    format gc grep help i18n index init interactive lfs log merge mergetool pack pager pull push rebase receive
-    rerere revert stash status submodule tag trailer user versionsort
+    add advice alias am apply author blame branch checkout color column commit committer core diff fetch
+    filter format gc grep help i18n index init interactive lfs log merge mergetool pack pager pull push rebase
+    receive rerere revert stash status submodule tag trailer user versionsort
     """.split()  # noqa: SIM905 - a list of forty quoted names is no easier to read
 )
 _LISTS: Final = ("core.excludesfile", "core.attributesfile")

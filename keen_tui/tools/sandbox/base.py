@@ -105,13 +105,16 @@ class Sandbox(Protocol):
 
     name: str
     """Its name for people."""
-    policy: Policy
-    """What its commands may reach."""
     objects_of_git: Path | None
     """Where commands find the objects of a repository whose place a shadow has; None: where they are, since
     this sandbox can't show a folder in the place of another one."""
     has_own_network: bool
     """Whether commands have their own, isolated network, so that they can get a proxy in it."""
+
+    @property
+    def policy(self) -> Policy:
+        """What its commands may reach."""
+        ...
 
     def wrap(
         self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY

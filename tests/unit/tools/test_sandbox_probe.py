@@ -27,13 +27,13 @@ from keen_tui.tools.sandbox.probe import (
     problem_of,
 )
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
+from tests.support.jail import FakeSandbox
 
 
-class HoldsNothing:
+class HoldsNothing(FakeSandbox):
     """A sandbox that runs commands as they are, or not at all."""
 
     name = "sieve"
-    has_own_network = False
 
     def __init__(self, argv: Argv | None = None) -> None:
         self._argv = argv

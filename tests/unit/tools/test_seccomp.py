@@ -214,24 +214,3 @@ def test_the_filter_is_one_that_the_kernel_takes(machine: str) -> None:
 def test_other_architectures_have_none() -> None:
     assert is_supported("x86_64") and is_supported("aarch64")
     assert not is_supported("riscv64")
-
-
-@pytest.mark.parametrize("machine", AUDIT)
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        (17, NOT_PERMITTED),  # fork, by its signal
-        (0x0001_0000, ALLOW),  # a thread
-        (0x0000_4000 | 17, ALLOW),  # vfork
-        (0x1000_0000 | 0x0001_0000, NOT_PERMITTED),  # a namespace
-    ],
-)
-def test_who_is_alone_makes_threads_and_forks_nothing(machine: str, flags: int, expected: int) -> None:
-    audit, clone = AUDIT[machine], CALLS[machine]["clone"]
-    assert verdict(filter_for(machine, alone=True), audit, clone, flags) == expected
-    assert verdict(filter_for(machine), audit, clone, 17) == ALLOW
-
-
-def test_who_is_alone_has_no_fork_of_its_own_name() -> None:
-    assert verdict(filter_for("x86_64", alone=True), AUDIT["x86_64"], 57) == NOT_PERMITTED
-    assert verdict(filter_for("x86_64"), AUDIT["x86_64"], 57) == ALLOW

@@ -16,7 +16,8 @@ from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.settings.load import load_all
 from keen_tui.settings.schema import Settings
-from keen_tui.system.work_tree_records import linked_git, project_folder, read_record, record_file
+from keen_tui.system.git_place import GitPlace, git_place
+from keen_tui.system.work_tree_records import is_work_tree, project_folder, read_record, record_file
 from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.work_trees import WorkTrees
 from keen_tui.tools.permissions.allowances import Allowances
@@ -86,12 +87,11 @@ def test_a_work_tree_belongs_to_the_folder_where_it_was_made(place: Place) -> No
     assert project_folder(tree.path, place.environ) == place.project
     assert project_folder(tree.path / "src", place.environ) == place.project / "src"
     assert project_folder(place.project, place.environ) == place.project
-    linked = linked_git(tree.path, place.environ)
-    assert linked is not None
-    assert linked.common == place.project / ".git"
-    assert linked.git == place.project / ".git/worktrees/fix"
-    assert linked_git(tree.path / "src", place.environ) is None
-    assert linked_git(place.project, place.environ) is None
+    found = git_place(tree.path / "src", Path("/nonexistent"))
+    assert found == GitPlace(tree.path, place.project / ".git/worktrees/fix", place.project / ".git")
+    assert is_work_tree(tree.path, place.environ)
+    assert not is_work_tree(tree.path / "src", place.environ)
+    assert not is_work_tree(place.project, place.environ)
 
 
 @pytest.mark.parametrize(
