@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import socket
 import struct
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 SETTINGS = (
@@ -87,6 +87,7 @@ def git(*words: str, given: bytes = b"", code: int | None = 0) -> bytes:
     return ran.stdout.strip()
 
 
+@cache
 def folder() -> Path:
     return Path(os.fsdecode(git("rev-parse", "--absolute-git-dir")))
 
@@ -105,13 +106,16 @@ def object_of(kind: bytes, body: bytes) -> bytes:
 
 
 def staged(*names: bytes, mode: int = 0o100644) -> None:
-    """Write an index with these names."""
+    """Write an index with these names besides those that it has."""
     blob = bytes.fromhex(os.fsdecode(git("hash-object", "-w", "--stdin", given=b"evil\n")))
+    rows = [row.partition(b"\t") for row in git("ls-files", "-z", "-s").split(b"\0")[:-1]]
+    found = {name: (int(head[:6], 8), bytes.fromhex(head[7:47].decode())) for head, _, name in rows}
+    found |= dict.fromkeys(names, (mode, blob))
     entries = b""
-    for name in sorted(names):
-        entry = bytes(24) + struct.pack(">I", mode) + bytes(12) + blob + struct.pack(">H", len(name)) + name
+    for name, (kind, oid) in sorted(found.items()):
+        entry = bytes(24) + struct.pack(">I", kind) + bytes(12) + oid + struct.pack(">H", len(name)) + name
         entries += entry + bytes(8 - len(entry) % 8)
-    content = b"DIRC" + struct.pack(">II", 2, len(names)) + entries
+    content = b"DIRC" + struct.pack(">II", 2, len(found)) + entries
     (folder() / "index").write_bytes(content + hashlib.sha1(content).digest())
 
 
@@ -121,11 +125,8 @@ def setting(value: str, evil: str) -> None:
     with (folder() / "config").open("a") as file:  # even if git didn't write it
         section, _, rest = name.partition(".")
         middle, _, variable = rest.rpartition(".")
-        file.write(
-            f'[{section} "{middle}"]\n\t{variable} = {given}\n'
-            if middle
-            else f"[{section}]\n\t{rest} = {given}\n"
-        )
+        title = f'{section} "{middle}"' if middle else section
+        file.write(f"[{title}]\n\t{variable} = {given}\n")
 
 
 def hook(name: str, evil: str) -> None:
@@ -151,11 +152,8 @@ def a_false_commit(evil: str) -> None:
 
 
 def a_commit_without_its_tree(evil: str) -> None:
-    name = loose(
-        object_of(
-            b"commit", b"tree " + b"cd" * 20 + b"\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"
-        )
-    )
+    body = b"tree " + b"cd" * 20 + b"\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"
+    name = loose(object_of(b"commit", body))
     (folder() / "refs/heads/main").write_text(f"{name}\n")
 
 
@@ -194,8 +192,8 @@ def an_object_that_grows(evil: str) -> None:
     file = folder() / "objects/ab" / ("ef" * 19)
     file.parent.mkdir(exist_ok=True)
     with file.open("wb") as opened:
-        opened.write(packer.compress(b"blob 4000000000\0"))
-        for _ in range(250):
+        opened.write(packer.compress(b"blob 640000000\0"))
+        for _ in range(40):
             opened.write(packer.compress(bytes(16_000_000)))
         opened.write(packer.flush())
 
@@ -208,13 +206,7 @@ def alternates_elsewhere(evil: str) -> None:
 def refs_with_bad_names(evil: str) -> None:
     head = git("rev-parse", "HEAD").decode()
     with (folder() / "packed-refs").open("a") as file:
-        for name in (
-            "refs/../../config",
-            "refs/heads/../../hooks/x",
-            "refs/heads/a..b",
-            "/etc/x",
-            "refs/heads/.x",
-        ):
+        for name in ("refs/../../config", "refs/heads/../../hooks/x", "refs/heads/a..b", "/x", "refs/.x"):
             file.write(f"{head} {name}\n")
     for name in ("-x", "a.lock", "x y"):
         (folder() / "refs/heads" / name).write_text(f"{head}\n")
@@ -258,16 +250,11 @@ def folders_that_are_links(evil: str) -> None:
         path.symlink_to("/etc")
 
 
-def pipes_and_sockets(evil: str) -> None:
+def pipes(evil: str) -> None:
     for name in ("index", "ORIG_HEAD", "packed-refs", "config", "objects/ab"):
         path = folder() / name
         path.unlink(missing_ok=True)
         os.mkfifo(path)
-    with socket.socket(socket.AF_UNIX) as one:
-        try:
-            one.bind(str(folder() / "MERGE_HEAD")[-100:])
-        except OSError:
-            pass
 
 
 def staged_paths_in_the_repository(evil: str) -> None:
@@ -356,14 +343,11 @@ def attributes(evil: str) -> None:
 
 
 def a_repository_that_is_moved(evil: str) -> None:
-    for action in (
-        lambda: os.rename(".git", ".git2"),
-        lambda: shutil.rmtree(".git"),
-        lambda: os.unlink(".git"),
-    ):
+    own = Path(".git")
+    for action in (lambda: own.rename(".git2"), lambda: shutil.rmtree(own), own.unlink):
         try:
             action()
-            os.symlink("src", ".git")
+            own.symlink_to("src")
         except OSError:
             pass
 
@@ -386,7 +370,7 @@ def a_work_tree_whose_name_leads_out(evil: str) -> None:
 def a_work_tree_that_is_a_link(evil: str) -> None:
     git("worktree", "add", "-q", "wt", "-b", "wt")
     shutil.rmtree("wt")
-    os.symlink("/etc", "wt")
+    Path("wt").symlink_to("/etc")
 
 
 def a_submodule(evil: str) -> None:
@@ -402,7 +386,7 @@ def a_submodule(evil: str) -> None:
 def reflogs_that_are_none(evil: str) -> None:
     (folder() / "logs/HEAD").write_text("\x1b[31mnothing\n")
     (folder() / "logs/refs/heads").mkdir(parents=True, exist_ok=True)
-    (folder() / "logs/refs/heads/main").symlink_to("/etc/passwd")
+    (folder() / "logs/refs/heads/other").symlink_to("/etc/passwd")
 
 
 def a_lock_that_stays(evil: str) -> None:
@@ -437,7 +421,7 @@ def names() -> Iterator[str]:
     """Every attack."""
     yield from (f"setting {each}" for each in SETTINGS)
     yield from (f"hook {each}" for each in HOOKS)
-    own = (names, git, folder, loose, object_of, staged, setting, hook)
+    own = (cache, names, git, folder, loose, object_of, staged, setting, hook)
     for name, each in globals().items():
         if callable(each) and getattr(each, "__module__", "") == __name__ and each not in own:
             yield name
@@ -446,6 +430,7 @@ def names() -> Iterator[str]:
 if __name__ == "__main__":
     attack, program = sys.argv[1:]
     kind, _, given = attack.partition(" ")
+    folder()
     if given:
         {"setting": setting, "hook": hook}[kind](given, program)
     else:

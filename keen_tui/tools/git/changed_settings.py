@@ -40,6 +40,8 @@ def comes_back(key: str, values: tuple[str, ...]) -> bool:
     """Whether a setting may be written into the repository of the person."""
     section, _, rest = key.partition(".")
     name = rest.rpartition(".")[2]
+    if not values and section == "core":
+        return False
     if _LEAD_ELSEWHERE.fullmatch(key) or not all(
         is_harmless(section, name, each) for each in values or ("",)
     ):

@@ -35,8 +35,10 @@ _HEAD: Final = re.compile(rb"(commit|tree|blob|tag) (\d{1,18})\0")
 _KINDS: Final = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
 _MOST_BYTES: Final = 2_000_000_000
+_LARGEST: Final = 600_000_000
+"""Bytes of the largest object that git writes as a file of its own, with some room."""
 _MOST_OBJECTS: Final = 500_000
-_TOO_LARGE: Final = "they are larger than 2 GB"
+_TOO_LARGE: Final = "they are too large"
 _FEW: Final = 100
 """Up to so many objects stay loose, as when git fetches."""
 _CHUNK: Final = 1_000_000
@@ -87,7 +89,7 @@ class NewObjects:
             left = _MOST_BYTES
             for folder, rest in names:
                 with self._opened(f"objects/{folder}", rest) as file:
-                    left -= _add(_zlib_content(file, left), pack)
+                    left -= _add(_zlib_content(file, min(left, _LARGEST)), pack)
             self._end(pack, names[0][1])
             self._take(pack, few=len(names) <= _FEW)
         for folder, rest in names:

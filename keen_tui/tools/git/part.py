@@ -7,6 +7,7 @@ files of an operation in progress.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -45,6 +46,7 @@ _COPIED: Final = frozenset(
 _COPIED_OF_OTHERS: Final = frozenset(["HEAD", "gitdir", "commondir", "locked"])
 _LARGEST: Final = 1_000_000_000
 _LARGEST_STATE: Final = 50_000_000
+_NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
 _MODES: Final = ("100644", "100755", "120000", "160000")
 
 
@@ -82,6 +84,11 @@ class Part:
     def is_seen(self) -> bool:
         """Whether commands see more of it than that it exists."""
         return self._shared or self.tree is not None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether commands could change it in the shadow."""
+        return self.is_seen and self.shadow.is_dir()
 
     def refresh(self) -> frozenset[str]:
         """Copy what has changed in the repository; returns the names of all that has. Raises OSError."""
@@ -133,13 +140,12 @@ class Part:
         copy = self._index.with_name(f"{self._index.name}-passing")
         put_file(copy, index, None, flush=False)
         more = {"GIT_INDEX_FILE": str(copy), "GIT_LITERAL_PATHSPECS": "1"}
-        at = (f"--git-dir={self.real}", f"--work-tree={self.tree}")
-        tracked = self._git.output(
-            self.real, *at, "ls-files", "-z", "--", *map(os.fsdecode, paths), more=more
-        )
+        assert self.tree
+        at = (self.tree, f"--git-dir={self.real}", f"--work-tree={self.tree}")
+        tracked = self._git.output(*at, "ls-files", "-z", "--", *map(os.fsdecode, paths), more=more)
         if paths and tracked:
             words = ("update-index", "-z", "--skip-worktree", "--stdin")
-            self._git.output(self.real, *at, *words, given=tracked, more=more)
+            self._git.output(*at, *words, given=tracked, more=more)
         if index:
             self.put("index", content_of(copy, most=_LARGEST))
 
@@ -278,6 +284,13 @@ class Part:
         """What a file held when it was copied, b"" if it wasn't."""
         return self._copies.get(name, b"")
 
+    def is_same(self, name: str) -> bool:
+        """Whether a file of the shadow holds what that of the repository holds."""
+        try:
+            return self._of_shadow(name) == self._of_real(name)
+        except OSError:
+            return False
+
     def _of_shadow(self, name: str) -> bytes:
         return content_of(self.shadow / name, most=_LARGEST_STATE) or b""
 
@@ -304,8 +317,8 @@ def _is_of(name: str, unit: str) -> bool:
 def _index_info(path: bytes, entries: Sequence[StagedEntry]) -> bytes:
     """The lines for `git update-index --index-info` that replace the entries of a path. Git itself refuses
     paths that no work tree can have. Raises UnknownIndex."""
-    if not all(entry.mode in _MODES for entry in entries):
-        raise UnknownIndex("it has entries that aren't files")
+    if not all(entry.mode in _MODES for entry in entries) or _NO_NAME.search(path):
+        raise UnknownIndex("it has entries that no work tree can have")
     zeros = "0" * 40 if not entries else "0" * len(entries[0].oid)
     lines = (f"{entry.mode} {entry.oid} {entry.stage}\t".encode() + path + b"\0" for entry in entries)
     return f"0 {zeros}\t".encode() + path + b"\0" + b"".join(lines)

@@ -56,6 +56,10 @@ class BroughtBack(Struct, frozen=True):
     trees: tuple[Path, ...] = ()
 
 
+class ShadowDamaged(Exception):
+    """A command has removed its shadow, or made it something else. Nothing of it counts."""
+
+
 class Shadow:
     """The shadow of the repository at `place`, in `folder`/git. All methods block, and hold its lock.
 
@@ -78,10 +82,12 @@ class Shadow:
         self._refs: Refs = {}
         self._theirs = RefReader(place.common, is_ours=True)
         self._ours = RefReader(self.path, is_ours=False)
-        for each in (self.path / "objects/info", self.path / "refs", self._private):
-            each.mkdir(parents=True)
+        for each in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (self.path / each).mkdir(parents=True)
+        self._private.mkdir()
         self._objects_at = os.fsencode(objects) + b"\n"
         put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
+        put_file(self.path / PACKED, packed({}), None, flush=False)
         config = (place.common / "config").read_bytes()
         self._hash_size = 32 if _SHA256.search(config) else 20
         own = place.top if place.git == place.common else None
@@ -105,9 +111,12 @@ class Shadow:
             shutil.rmtree(self.path)
             repository.rename(self.path)
             put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
+            if not (self.path / PACKED).exists():
+                put_file(self.path / PACKED, packed({}), None, flush=False)
 
     def bring_back(self) -> BroughtBack:
-        """Bring back what commands have changed. Raises OSError only if the repository itself is gone."""
+        """Bring back what commands have changed. Raises ShadowDamaged, and OSError if the repository itself
+        is gone."""
         with self._lock:
             return self._bring_back()
 
@@ -176,23 +185,28 @@ class Shadow:
 
     def _bring_back(self) -> BroughtBack:
         """Objects come first: what refers to them follows only if all of them came."""
+        ended = self._ended_trees()
+        for tree in ended:
+            shutil.rmtree(self.place.common / _WORK_TREES / tree, ignore_errors=True)
+            del self._trees[tree]
         new = tuple(self._new_trees())
-        parts = [part for part in (self._common, *self._trees.values(), *new) if part.is_seen]
+        parts = [
+            part for part in (self._common, *self._trees.values()) if part.is_seen and part.shadow.is_dir()
+        ]
         changes = {part: part.changed() for part in parts}
+        if not {"HEAD", PACKED} <= changes[self._common][1].keys():
+            raise ShadowDamaged
         ours = self._ours.read(changes[self._common][1])
         problem = self._objects.bring_back()
         if problem:
             return BroughtBack(self._not_told((f"new objects can't be brought back: {problem}",)))
-        if not any(names for names, _ in changes.values()) and not self._ended_trees():
+        if not ended and not any(names for names, _ in changes.values()):
             return BroughtBack()
         before = {part: part.look() for part in parts}
         sentences = [*self._refs_back(ours, before[self._common], changes)]
         for part, (names, files) in changes.items():
             sentences += self._part_back(part, names, files)
         sentences += self._rest_back(changes[self._common][0])
-        for tree in self._ended_trees():
-            shutil.rmtree(self.place.common / _WORK_TREES / tree, ignore_errors=True)
-            del self._trees[tree]
         for part in parts:
             part.settle(before[part])
             part.note()
@@ -232,7 +246,7 @@ class Shadow:
 
     def _rest_back(self, names: Collection[str]) -> Iterator[str]:
         """The settings; and the names of everything that stays, because git may be made to run it."""
-        staying = sorted(name for name in names if not self._is_handled(name))
+        staying = [*self._new_hooks(), *sorted(name for name in names if not self._is_handled(name))]
         if "config" in names:
             try:
                 staying += self._settings_back()
@@ -255,10 +269,19 @@ class Shadow:
             return is_ref(name) or name.endswith(".lock")
         return (
             name == "info/refs"
+            or self._common.is_same(name)
             or first in _HANDLED
             or is_name_of_state(first)
             or name.endswith((".lock", ".patch"))
         )
+
+    def _new_hooks(self) -> Iterator[str]:
+        """The hooks that commands have made where they could."""
+        if not (self.path / "hooks").is_symlink():
+            there = _names_in(self.place.common / "hooks")
+            for name in _names_in(self.path / "hooks"):
+                if name not in there and not name.endswith(".sample"):
+                    yield f"hooks/{name}"
 
     def _new_trees(self) -> Iterator[Part]:
         """The work trees that a command has made in the workspace."""

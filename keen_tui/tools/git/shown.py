@@ -18,7 +18,7 @@ from keen_tui.domain.errors import ConfigError, WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.git_place import GitPlace, git_place
 from keen_tui.tools.git.own_git import OwnGit
-from keen_tui.tools.git.shadow import BroughtBack, Shadow
+from keen_tui.tools.git.shadow import BroughtBack, Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
 from keen_tui.tools.sandbox.base import SETTINGS, Sandbox, ShownGit
 from keen_tui.tools.sandbox.scratch import scratch_in
@@ -26,6 +26,10 @@ from keen_tui.tools.sandbox.scratch import scratch_in
 _log = logging.getLogger(__name__)
 
 _MISSING: Final = "git isn't installed."
+_DAMAGED: Final = (
+    "the command removed its copy of the repository, or a part of it; yours is unchanged, and later "
+    "commands get a new copy"
+)
 _PROGRAMS: Final = "programs"
 
 _FINDS_SHADOW: Final = """\
@@ -116,6 +120,9 @@ class CommandGit:
             return BroughtBack()
         try:
             return self._shadow.bring_back()
+        except ShadowDamaged:
+            self._shadow = None
+            return BroughtBack((_DAMAGED,))
         except OSError as error:
             _log.warning("nothing came back from a shadow", exc_info=True)
             return BroughtBack((f"what git has changed can't be brought back: {error.strerror}",))
@@ -161,7 +168,8 @@ class CommandGit:
         try:
             if self._shadow is None or self._shadow.place != place:
                 self._shadow = self._new_shadow(place, git)
-            self._shadow.bring_back()  # a command in the background may have changed it
+            self._brought_back()  # a command in the background may have changed it
+            self._shadow = self._shadow or self._new_shadow(place, git)
             self._shadow.refresh(hidden)
         except (OSError, WorkTreeFailed):
             _log.warning("the repository %s has no shadow", place.common, exc_info=True)

@@ -86,5 +86,6 @@ async def test_no_attack_gets_out_of_the_shadow(person: Person, attack: str) -> 
     person.works()
     after = await person.jail("true")  # and once more with what stayed in the shadow
     assert after.exit_code == 0, after.text
-    person.works() if person.git("status", "--porcelain") else None
+    person.git("status")
+    assert person.git("log", "-1", "--format=%s") == "mine"
     assert not person.proof.exists()

@@ -1,0 +1,236 @@
+"""What commands do in the shadow of a repository comes back, whoever else works there meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.sandbox.base import Terms
+from tests.support.jail import SANDBOXES, Jail
+from tests.support.waiting import until
+from tests.unit.tools.test_git_forms import Repository
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+WAITS = "touch waits; until test -e go; do sleep 0.02; done; "
+"""The beginning of a command that goes on once the person has done something."""
+
+
+@pytest.fixture(params=SANDBOXES)
+def jail(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jail:
+    jail = Jail(request.param, tmp_path)
+    monkeypatch.setenv("HOME", str(jail.home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return jail
+
+
+@pytest.fixture
+def repository(jail: Jail) -> Repository:
+    (jail.workspace / ".gitignore").write_text("waits\ngo\n")
+    return Repository(jail, jail.workspace, hook=False)
+
+
+async def beside(repository: Repository, command: str, *person: tuple[str, ...]) -> str:
+    """What a command says while the person runs these commands of git in its middle."""
+    running = asyncio.create_task(repository.jail(WAITS + command))
+    await until(lambda: (repository.top / "waits").exists())
+    for words in person:
+        repository.git(*words)
+    (repository.top / "go").touch()
+    result = await running
+    assert result.exit_code == 0, result.text
+    return result.text
+
+
+async def test_a_branch_that_both_have_moved_stays_and_the_other_commit_gets_a_name(
+    repository: Repository,
+) -> None:
+    said = await beside(
+        repository,
+        "git commit -q --allow-empty -m theirs && git rev-parse HEAD",
+        ("commit", "-q", "--allow-empty", "-m", "mine"),
+    )
+    theirs = said.split()[0]
+    name = f"refs/keen/main-{theirs[:8]}"
+    assert f"main has changed outside the sandbox too; what the command made of it is {name}" in said
+    assert repository.subject() == "mine"
+    assert repository.git("rev-parse", name) == theirs
+    assert (await repository.jail("git log -1 --format=%s")).text.strip() == "mine"
+
+
+async def test_other_branches_and_tags_of_both_are_there(repository: Repository) -> None:
+    await beside(repository, "git tag theirs; git branch b", ("tag", "mine"), ("branch", "c"))
+    assert repository.git("tag").split() == ["mine", "theirs"]
+    assert (await repository.jail("git branch --format='%(refname:short)'")).text.split() == [
+        "b",
+        "c",
+        "main",
+    ]
+
+
+async def test_what_both_have_staged_is_staged(repository: Repository) -> None:
+    for name in "abc":
+        (repository.top / name).write_text(name)
+    said = await beside(repository, "git add a c; echo more >> c; git add c", ("add", "b"))
+    assert "staged" not in said
+    assert repository.git("diff", "--cached", "--name-only").split() == ["a", "b", "c"]
+
+
+async def test_a_file_that_both_have_staged_stays_as_the_person_staged_it(repository: Repository) -> None:
+    (repository.top / "b").write_text("mine")
+    said = await beside(repository, "sleep 0.1; echo theirs > b; git add b", ("add", "b"))
+    assert "b was staged outside the sandbox too, and is staged as it was there" in said
+    assert repository.git("show", ":b") == "mine"
+
+
+async def test_a_stash_of_each_is_kept(repository: Repository) -> None:
+    await beside(repository, "echo 2 > src/a; git stash -q", ("stash", "push", "-qm", "mine"))
+    assert "mine" in repository.git("stash", "list")
+    assert repository.git("for-each-ref", "--format=%(refname)", "refs/keen").startswith("refs/keen/stash-")
+
+
+async def test_stashes_come_and_go(repository: Repository) -> None:
+    for number in "12":
+        (repository.top / "src/a").write_text(number)
+        await repository.jail(f"git stash push -qm n{number}")
+    assert [row[-2:] for row in repository.git("stash", "list").splitlines()] == ["n2", "n1"]
+    await repository.jail("git stash drop -q 'stash@{1}'")
+    assert [row[-2:] for row in repository.git("stash", "list").splitlines()] == ["n2"]
+    await repository.jail("git stash pop -q")
+    assert repository.git("stash", "list") == ""
+    assert (repository.top / "src/a").read_text() == "2"
+
+
+async def test_the_reflog_is_that_of_the_command(repository: Repository) -> None:
+    await repository.jail("git commit -qam two; git commit -q --amend -m three; git switch -qc feat")
+    inside = (await repository.jail("git reflog; git reflog show main")).text.strip()
+    assert "\n".join((repository.git("reflog"), repository.git("reflog", "show", "main"))) == inside
+    assert "commit (amend): three" in inside
+
+
+async def test_a_rebase_that_stops_is_continued_in_the_next_command_or_outside(
+    repository: Repository,
+) -> None:
+    await repository.jail("git switch -qc feat; echo feat > src/a; git commit -qam feat; git switch -q main")
+    await repository.jail("echo main > src/a; git commit -qam main; git switch -q feat")
+    result = await repository.jail("git rebase main")
+    assert result.exit_code == 1
+    assert "rebase in progress" in repository.git("status")
+    assert repository.git("diff", "--name-only", "--diff-filter=U") == "src/a"
+    result = await repository.jail("echo both > src/a; git add src/a; git rebase --continue")
+    assert result.exit_code == 0, result.text
+    assert repository.git("log", "--format=%s").split() == ["feat", "main", "first"]
+    assert "rebase" not in repository.git("status")
+
+
+async def test_what_git_would_run_stays_in_the_shadow_for_the_next_command(repository: Repository) -> None:
+    result = await repository.jail("git config core.pager evil; git config user.name Grace")
+    assert "the setting core.pager can make git run programs, and only changed in the sandbox" in result.text
+    assert repository.git("config", "user.name") == "Grace"
+    result = await repository.jail("git config core.pager")
+    assert result.text.splitlines()[0] == "evil"
+    assert "can make git run" not in result.text
+
+
+async def test_remotes_and_branches_are_set_up(repository: Repository) -> None:
+    await repository.jail(
+        "git remote add origin https://example.org/x.git; git branch feat; git branch -u main feat"
+    )
+    assert repository.git("remote", "get-url", "origin") == "https://example.org/x.git"
+    assert repository.git("rev-parse", "--abbrev-ref", "feat@{upstream}") == "main"
+    await repository.jail("git branch -D feat; git remote remove origin")
+    assert "feat" not in repository.git("config", "--list")
+    assert repository.git("remote") == ""
+
+
+async def test_a_work_tree_made_by_a_command_works_outside(repository: Repository) -> None:
+    result = await repository.jail("git worktree add -q trees/feat -b feat")
+    assert result.exit_code == 0, result.text
+    tree = repository.top / "trees/feat"
+    (tree / "src/a").write_text("there\n")
+    repository.git("commit", "-qam", "there", folder=tree)
+    assert repository.subject(tree) == "there"
+    result = await repository.jail(
+        "cd trees/feat && git log -1 --format=%s && git commit -q --allow-empty -m more"
+    )
+    assert result.text.strip() == "there"
+    assert repository.subject(tree) == "more"
+    await repository.jail("rm -rf trees; git worktree prune")
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+async def test_a_repository_is_made_where_there_is_none(jail: Jail) -> None:
+    (jail.home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    assert (await jail("ls -A; git clean -fd 2>&1; true")).text.splitlines()[0].startswith("fatal: not a git")
+    result = await jail(
+        "git init -qb trunk && echo x > a && git add a && git commit -qm first && git config core.pager evil"
+        " && mkdir -p .git/hooks && echo evil > .git/hooks/post-commit && chmod +x .git/hooks/post-commit"
+    )
+    assert result.exit_code == 0, result.text
+    assert "hooks/post-commit, the setting core.pager can make git run programs" in result.text
+    git = jail.workspace / ".git"
+    assert "evil" not in (git / "config").read_text()
+    assert not (git / "hooks/post-commit").exists()
+    assert (git / "HEAD").read_text() == "ref: refs/heads/trunk\n"
+    result = await jail(
+        "git log --format='%s %an'; git status --short; git commit -q --allow-empty -m second"
+    )
+    assert result.text.strip() == "first Ada"
+    assert "second" in (git / "logs/HEAD").read_text()
+
+
+async def test_a_hidden_file_is_neither_staged_nor_changed(repository: Repository) -> None:
+    (repository.top / ".env").write_text("KEY=1\n")
+    (repository.top / "src/.env").write_text("KEY=2\n")
+    repository.git("add", "-f", "src/.env")
+    repository.git("commit", "-qm", "key", "src/.env")
+    (repository.top / "src/.env").write_text("KEY=3\n")
+    result = await repository.jail("git add -A; git commit -qam all; git status --short")
+    assert result.exit_code == 0, result.text
+    assert repository.git("show", "HEAD:src/.env") == "KEY=2"
+    assert ".env" not in repository.git("ls-tree", "--name-only", "HEAD").split()
+    assert repository.git("status", "--short").splitlines() == ["M src/.env", "?? .env"]
+
+
+async def test_the_users_settings_hold_without_what_is_secret(repository: Repository) -> None:
+    home = repository.jail.home
+    (home / "work.inc").write_text("[user]\nname = Grace\n[core]\nexcludesFile = ~/ignored\n")
+    (home / "ignored").write_text("*.log\n")
+    (home / ".gitconfig").write_text(
+        "[user]\nname = Ada\nemail = ada@example.org\n[alias]\nci = commit\n"
+        '[url "https://name:TOPSECRET@example.org/"]\ninsteadOf = https://example.org/\n'
+        '[http]\nextraHeader = "Authorization: TOPSECRET"\n[credential]\nhelper = store\n'
+        f'[includeIf "gitdir:{repository.top}/"]\npath = work.inc\n'
+    )
+    (repository.top / "x.log").touch()
+    result = await repository.jail("git config --list; cat $GIT_CONFIG_SYSTEM; git add -A && git ci -qm x")
+    assert result.exit_code == 0, result.text
+    assert "TOPSECRET" not in result.text
+    assert "credential" not in result.text
+    assert repository.git("log", "-1", "--format=%an") == "Grace"
+    assert "x.log" not in repository.git("show", "--stat", "HEAD")
+    await repository.jail("git config --global user.name Eve")
+    assert "Eve" not in (home / ".gitconfig").read_text()
+    assert (await repository.jail("git config user.name")).text.strip() == "Eve"
+
+
+async def test_nothing_is_done_for_a_command_that_leaves_the_repository_alone(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await repository.jail("git log")
+    ran: list[object] = []
+    monkeypatch.setattr(OwnGit, "tried", lambda *words, **_: ran.append(words))
+    await repository.jail("git status; git log; echo x > y")
+    assert ran == []
+
+
+async def test_a_command_that_only_reads_finds_the_repository_and_can_not_write_it(
+    repository: Repository,
+) -> None:
+    commands = {"git log": 0, "git -c user.name=x commit --allow-empty -m x": 128, "touch .git/x": 1}
+    for command, code in commands.items():
+        assert repository.jail.ends_with(command, Terms(writes=False)) == code, command
