@@ -436,8 +436,19 @@ async def test_what_git_brings_is_the_repositorys_own(jail: Jail, monkeypatch: p
 async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
     subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
     (jail.workspace / "sub").mkdir()
-    _, result = await no_to(jail, "touch sub/AGENTS.md sub/plain && git add -A && git status --short")
-    assert "A  sub/plain" in result and "A  sub/AGENTS.md" not in result
+    await no_to(jail, "touch sub/AGENTS.md sub/plain && git add -A")
+    words = ("git", "status", "--short")
+    status = subprocess.run(words, cwd=jail.workspace, check=True, capture_output=True, text=True).stdout
+    assert status == "A  sub/plain\n"
+
+
+@needs_git
+async def test_what_is_kept_back_but_committed_is_said(jail: Jail) -> None:
+    subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
+    (jail.workspace / "sub").mkdir()
+    who = "-c user.name=u -c user.email=u@example.org"
+    _, result = await no_to(jail, f"touch sub/AGENTS.md && git add -A && git {who} commit -qm x")
+    assert "[git: sub/AGENTS.md is kept back, but it is in the last commit]" in result
 
 
 async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_elses(any_name: Jail) -> None:

@@ -313,7 +313,7 @@ class Bash:
         async with self._watched(command, running) as launch:
             folder = self._workspace.root
             ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
-        for sentence in running.git.brought_back.sentences if running.git else ():
+        for sentence in running.said_of_git:
             on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden
 
@@ -329,8 +329,9 @@ class Bash:
                 yield launch
         finally:
             if new:
-                trees = running.git.brought_back.trees if running.git else ()
-                await asyncio.to_thread(new.check, [str(tree) for tree in trees])
+                await asyncio.to_thread(new.check, *([running.git.known] if running.git else []))
+                if new.names and running.git:
+                    await asyncio.to_thread(running.git.unstage, new.names)
 
     def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
@@ -367,6 +368,11 @@ class _Running(Struct, kw_only=True):
     new: NewFiles | None
     is_moved: bool = False
     apart: str = ""
+
+    @property
+    def said_of_git(self) -> Sequence[str]:
+        """Sentences about what git did in it and doesn't last."""
+        return self.git.sentences if self.git else ()
 
 
 def _stopped_by(sandbox: Sandbox | None, gate: HostGate | None, result: ToolResult) -> str:

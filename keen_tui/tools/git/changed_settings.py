@@ -14,7 +14,7 @@ from keen_tui.tools.git.own_git import OwnGit
 _ANYWHERE: Final = Path("/")
 _LARGEST: Final = 10_000_000
 
-Settings = Mapping[str, tuple[str, ...]]
+GitValues = Mapping[str, tuple[str, ...]]
 """The values of each setting, by its name in small letters (the part in the middle as written)."""
 
 _LEAD_ELSEWHERE: Final = re.compile(
@@ -26,7 +26,7 @@ _URL: Final = re.compile(r"(?:https?|ssh|git)://[\w@.:~/?&=%+-]+|(?:[\w.-]+@)?[\
 _NAME: Final = re.compile(r"\.|[A-Za-z0-9][\w.-]*")
 
 
-def read_settings(git: OwnGit, content: bytes) -> Settings:
+def read_settings(git: OwnGit, content: bytes) -> GitValues:
     """The settings in a file. Raises WorkTreeFailed if it isn't one."""
     listed = git.output(_ANYWHERE, "config", "--file", "-", "--list", "-z", given=content)
     found: dict[str, tuple[str, ...]] = {}

@@ -21,7 +21,7 @@ Stamps = Mapping[str, tuple[int, ...]]
 """Everything that isn't a folder, by its path from the folder, each with a value that changes with it."""
 
 
-class TooLarge(OSError):
+class FolderTooLarge(OSError):
     """A folder is deeper, or has more entries, than any repository."""
 
 
@@ -40,7 +40,7 @@ class FolderStamps:
         self._count = 0
 
     def look(self) -> Stamps:
-        """Raises OSError if the folder can't be read, or is TooLarge."""
+        """Raises OSError if the folder can't be read, or is FolderTooLarge."""
         self._count = 0
         descriptor = os.open(self._folder, _STEP)
         try:
@@ -60,7 +60,7 @@ class FolderStamps:
                 self._settled[path] = (changed, folders, files)
         self._count += len(folders) + len(files)
         if depth > _DEEPEST or self._count > _MOST:
-            raise TooLarge(errno.EFBIG, "it is deeper or larger than any repository")
+            raise FolderTooLarge(errno.EFBIG, "it is deeper or larger than any repository")
         yield from files.items()
         for name in folders:
             with suppress(FileNotFoundError, NotADirectoryError):  # it has just gone

@@ -43,7 +43,7 @@ def changed_paths(before: bytes, after: bytes, hash_size: int) -> Staged:
     Raises:
         UnknownIndex: one of them is damaged or of a kind that isn't read.
     """
-    one, other = _Reader(before, hash_size), _Reader(after, hash_size)
+    one, other = _IndexReader(before, hash_size), _IndexReader(after, hash_size)
     while one.left and other.left:
         if one.skips_what_is_same(other):
             continue
@@ -55,7 +55,7 @@ def changed_paths(before: bytes, after: bytes, hash_size: int) -> Staged:
     return {path: tuple(other.found.get(path, ())) for path in paths}
 
 
-class _Reader:
+class _IndexReader:
     """Reads the entries of one index in order."""
 
     def __init__(self, content: bytes, hash_size: int) -> None:
@@ -74,7 +74,7 @@ class _Reader:
         self._is_packed = version == 4
         self.left = int.from_bytes(content[8:12], "big")
 
-    def skips_what_is_same(self, other: _Reader) -> bool:
+    def skips_what_is_same(self, other: _IndexReader) -> bool:
         """Pass over the entries that both have next in the same bytes; False if there are none."""
         if self._is_packed or other._is_packed:
             return False

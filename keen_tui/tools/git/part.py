@@ -50,7 +50,7 @@ _NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
 _MODES: Final = ("100644", "100755", "120000", "160000")
 
 
-class Part:
+class GitFolder:
     """One folder of the repository, `real`, and of the shadow, `shadow`.
 
     `tree` is the top of its work tree; None: HEAD and index belong to a work tree that commands don't see. A
@@ -149,10 +149,10 @@ class Part:
         if index:
             self.put("index", content_of(copy, most=_LARGEST))
 
-    def ran(self, *words: str, given: bytes = b"") -> None:
-        """Run git in the repository. Raises WorkTreeFailed."""
+    def ran(self, *words: str, given: bytes = b"") -> bytes:
+        """What git says in the repository. Raises WorkTreeFailed."""
         tree = (f"--work-tree={self.tree}",) if self.tree else ()
-        self._git.output(self.real, f"--git-dir={self.real}", *tree, *words, given=given)
+        return self._git.output(self.tree or self.real, f"--git-dir={self.real}", *tree, *words, given=given)
 
     def _is_copied(self, name: str) -> bool:
         first = name.partition("/")[0]

@@ -89,10 +89,10 @@ def _of_commands(path: Path) -> bytes:
     return content_of(path, most=_LONGEST) or b""
 
 
-def bring_refs_back(ran: Callable[..., None], before: Refs, ours: Refs, theirs: Refs) -> Iterator[str]:
+def bring_refs_back(ran: Callable[..., object], before: Refs, ours: Refs, theirs: Refs) -> Iterator[str]:
     """Change the refs of a repository, which are `theirs`, as a command has changed them from `before` to
-    `ours`. A ref that somebody else has changed stays; what the command made of it gets a name below
-    `refs/keen/`. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed."""
+    `ours`. A ref that somebody else has changed stays; what the command made of it gets another
+    name. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed."""
     deleted: dict[str, bytes] = {}
     written: dict[str, bytes] = {}
     for name in sorted({**before, **ours}):
@@ -122,7 +122,7 @@ def _command(verb: str, name: str, *values: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _applied(ran: Callable[..., None], commands: Mapping[str, bytes]) -> Iterator[str]:
+def _applied(ran: Callable[..., object], commands: Mapping[str, bytes]) -> Iterator[str]:
     """Run all at once; if git refuses them, one by one."""
     words = ("update-ref", "-z", "--stdin")
     if not commands:

@@ -7,12 +7,14 @@ reflogs, operations in progress, and settings that can't make git run anything.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +25,14 @@ from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import names_in, opened_folder
 from keen_tui.system.git_place import GitPlace
 from keen_tui.system.safe_read import content_of
+from keen_tui.system.trees import walk
 from keen_tui.tools.git.changed_settings import bring_settings_back
 from keen_tui.tools.git.folder_stamps import Stamps
 from keen_tui.tools.git.git_data import is_name_of_state, is_ref, ref_value
 from keen_tui.tools.git.index_changes import UnknownIndex
 from keen_tui.tools.git.new_objects import NewObjects
 from keen_tui.tools.git.own_git import OwnGit
-from keen_tui.tools.git.part import Part
+from keen_tui.tools.git.part import GitFolder
 from keen_tui.tools.git.refs import PACKED, RefReader, Refs, bring_refs_back, packed
 from keen_tui.tools.sandbox.base import SHOWN_AS_THEY_ARE
 
@@ -44,6 +47,9 @@ _HANDLED: Final = frozenset(
 _ESCAPED: Final = re.compile(r"[\\*?\[ ]")
 _ESCAPE: Final = r"\\\g<0>"
 _MOST_TOLD: Final = 5
+_MOST_TIPS: Final = 200
+_MOST_FILES: Final = 500
+_LARGEST_FILE: Final = 1_000_000
 _LONGEST_PATH: Final = 4_096
 _LARGEST_CONFIG: Final = 1_000_000
 
@@ -80,6 +86,7 @@ class Shadow:
         self._hidden: tuple[Path, ...] = ()
         self._links = objects == place.common / "objects"
         self._refs: Refs = {}
+        self._tips: list[str] = []
         self._theirs = RefReader(place.common, is_ours=True)
         self._ours = RefReader(self.path, is_ours=False)
         for each in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
@@ -91,8 +98,8 @@ class Shadow:
         config = (place.common / "config").read_bytes()
         self._hash_size = 32 if _SHA256.search(config) else 20
         own = place.top if place.git == place.common else None
-        self._common = Part(place.common, self.path, own, self._private / "index", git, shared=True)
-        self._trees: dict[str, Part] = {}
+        self._common = GitFolder(place.common, self.path, own, self._private / "index", git, shared=True)
+        self._trees: dict[str, GitFolder] = {}
         self._objects = NewObjects(self.path, place.common, self._private, git)
 
     def refresh(self, hidden: Sequence[Path]) -> None:
@@ -119,6 +126,50 @@ class Shadow:
         is gone."""
         with self._lock:
             return self._bring_back()
+
+    def committed(self, paths: Sequence[Path]) -> list[Path]:
+        """Which of these entries of the work tree are exactly as at the tip of a branch that the repository
+        had before the first command."""
+        files = {path: list(_files_in(path)) for path in paths if self.place.top in path.parents}
+        names = {
+            file: file.relative_to(self.place.top).as_posix() for each in files.values() for file in each
+        }
+        asked = [
+            (file, f"{tip}:{name}") for file, name in names.items() if "\n" not in name for tip in self._tips
+        ]
+        given = "".join(f"{what}\n" for _, what in asked).encode("utf-8", "surrogateescape")
+        try:
+            rows = self._common.ran("cat-file", "--batch-check=%(objectname)", given=given).split(b"\n")
+            held = {(file, row.decode()) for (file, _), row in zip(asked, rows, strict=False)}
+            return [
+                path
+                for path, inside in files.items()
+                if inside and all((file, self._name_of(file)) in held for file in inside)
+            ]
+        except (OSError, ValueError, WorkTreeFailed):
+            return []
+
+    def unstaged(self, paths: Sequence[Path]) -> list[str]:
+        """Take these files of the work tree out of the index; returns the names of those that the last commit
+        has."""
+        names = [
+            path.relative_to(self.place.top).as_posix() for path in paths if self.place.top in path.parents
+        ]
+        own = self._trees.get(self.place.git.name, self._common)
+        given = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
+        try:
+            own.ran("update-index", "-z", "--force-remove", "--stdin", given=given)
+            rows = own.ran("ls-tree", "-r", "-z", "--name-only", "HEAD", "--", *names).split(b"\0")
+        except WorkTreeFailed:  # without a commit, for example
+            return []
+        return list(map(os.fsdecode, filter(None, rows)))
+
+    def _name_of(self, file: Path) -> str:
+        """The name of a file's content in git. Raises OSError."""
+        content = os.fsencode(file.readlink()) if file.is_symlink() else content_of(file, most=_LARGEST_FILE)
+        digest = hashlib.sha1(usedforsecurity=False) if self._hash_size == 20 else hashlib.sha256()
+        digest.update(b"blob %d\0%b" % (len(content or b""), content or b""))
+        return digest.hexdigest()
 
     def _refresh(self, hidden: Sequence[Path]) -> None:
         for name in SHOWN_AS_THEY_ARE:
@@ -147,8 +198,10 @@ class Shadow:
         there, real = self.path / name, self.place.common / name
         if not real.is_dir() or (there.is_symlink() and self._links):
             return
-        if there.is_symlink() or (there.exists() and self._links):
-            there.unlink() if there.is_symlink() else shutil.rmtree(there)
+        if there.is_symlink():
+            there.unlink()
+        elif self._links or _names_in(there):  # an empty folder may be a mount point of another command
+            shutil.rmtree(there, ignore_errors=True)
         if self._links:
             there.symlink_to(real)
         else:
@@ -164,12 +217,13 @@ class Shadow:
         for name, value in refs.items():
             if value.startswith("ref:"):
                 self._common.put(name, f"{value}\n".encode())
+        self._tips = self._tips or list(dict.fromkeys(refs.values()))[:_MOST_TIPS]
         self._refs = refs
 
-    def _part_of(self, name: str, tree: Path | None) -> Part:
+    def _part_of(self, name: str, tree: Path | None) -> GitFolder:
         folders = (self.place.common / _WORK_TREES / name, self.path / _WORK_TREES / name)
         (self.path / _WORK_TREES / name).mkdir(parents=True, exist_ok=True)
-        return Part(*folders, tree, self._private / f"index-{name}", self._git, shared=False)
+        return GitFolder(*folders, tree, self._private / f"index-{name}", self._git, shared=False)
 
     def _tree_of(self, repository: Path, name: str) -> Path | None:
         """The work tree of that name, if commands can reach it."""
@@ -213,7 +267,7 @@ class Shadow:
         return BroughtBack(self._not_told(sentences), tuple(part.tree / ".git" for part in new if part.tree))
 
     def _refs_back(
-        self, ours: Refs, seen: Stamps, changes: Mapping[Part, tuple[Collection[str], Stamps]]
+        self, ours: Refs, seen: Stamps, changes: Mapping[GitFolder, tuple[Collection[str], Stamps]]
     ) -> Iterator[str]:
         logs = {part: part.logs_of(names) for part, (names, _) in changes.items()}
         theirs = self._theirs.read(seen)
@@ -231,7 +285,7 @@ class Shadow:
                 yield f"HEAD stays as it was ({_words(error)})"
             part.bring_logs_back(logs[part], ours)
 
-    def _part_back(self, part: Part, names: Collection[str], files: Stamps) -> Iterator[str]:
+    def _part_back(self, part: GitFolder, names: Collection[str], files: Stamps) -> Iterator[str]:
         try:
             if "index" in names and part.tree and (others := part.bring_index_back(self._hash_size)):
                 yield f"{others} was staged outside the sandbox too, and is staged as it was there"
@@ -283,7 +337,7 @@ class Shadow:
                 if name not in there and not name.endswith(".sample"):
                     yield f"hooks/{name}"
 
-    def _new_trees(self) -> Iterator[Part]:
+    def _new_trees(self) -> Iterator[GitFolder]:
         """The work trees that a command has made in the workspace."""
         for name in _names_in(self.path / _WORK_TREES):
             tree = self._tree_of(self.path, name) if _TREE_NAME.fullmatch(name) else None
@@ -319,6 +373,15 @@ class Shadow:
         new = tuple(sentence for sentence in sentences if sentence not in self._told)
         self._told.update(new)
         return new
+
+
+def _files_in(entry: Path) -> Iterator[Path]:
+    """The file, or at most some of the files in the folder and below."""
+    if entry.is_symlink() or not entry.is_dir():
+        yield entry
+        return
+    found = (Path(folder, name) for folder, _, names in walk(entry) for name in names)
+    yield from islice(found, _MOST_FILES)
 
 
 def _names_in(folder: Path) -> list[str]:

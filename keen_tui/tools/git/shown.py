@@ -9,7 +9,7 @@ import shutil
 import stat
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ _DAMAGED: Final = (
     "the command removed its copy of the repository, or a part of it; yours is unchanged, and later "
     "commands get a new copy"
 )
+_MOST_NAMED: Final = 3
 _PROGRAMS: Final = "programs"
 
 _FINDS_SHADOW: Final = """\
@@ -156,6 +157,17 @@ class CommandGit:
                 )
             return self._brought_back()
 
+    def committed(self, paths: Sequence[Path]) -> Collection[Path]:
+        """Which of these entries are exactly as in a commit that the person's repository had."""
+        with self._lock:
+            return self._shadow.committed(paths) if self._shadow else ()
+
+    def unstaged(self, names: Sequence[str]) -> Sequence[str]:
+        """Take these files of the workspace out of the index; returns those that the last commit has."""
+        with self._lock:
+            paths = [self._policy.workspace / name for name in names]
+            return self._shadow.unstaged(paths)[:_MOST_NAMED] if self._shadow else ()
+
     def _place(self) -> GitPlace | None:
         """The repository. If it is outside the workspace, the policy has to know it: mounts were prepared."""
         place = git_place(self._policy.workspace, self._policy.home)
@@ -206,6 +218,7 @@ class GitUse:
     def __init__(self, git: CommandGit) -> None:
         self._git = git
         self.brought_back = BroughtBack()
+        self._more: list[str] = []
 
     @contextmanager
     def shown(self, hidden: Sequence[Path], *, writes: bool) -> Iterator[ShownGit | None]:
@@ -218,6 +231,21 @@ class GitUse:
                 self.brought_back = self._git.adopt()
             elif view and view.shadow:
                 self.brought_back = self._git.bring_back()
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """What the command did in the repository that stays in the shadow, or that the person should know."""
+        return (*self.brought_back.sentences, *self._more)
+
+    def unstage(self, names: Sequence[str]) -> None:
+        """Take these files of the workspace, which were kept back, out of the index. Blocks."""
+        if committed := self._git.unstaged(names):
+            self._more.append(f"{', '.join(committed)} is kept back, but it is in the last commit")
+
+    def known(self, paths: Sequence[Path]) -> Collection[Path]:
+        """Which of these new entries of the workspace come from the repository: the `.git` files of work
+        trees, and what the person's own commits have. Blocks."""
+        return [*self.brought_back.trees, *self._git.committed(paths)]
 
 
 _in_use: weakref.WeakKeyDictionary[Sandbox, CommandGit] = weakref.WeakKeyDictionary()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from keen_tui.domain.display import DiffDisplay
@@ -17,6 +17,10 @@ from keen_tui.tools.quarantine.store import Kept, Quarantine, listed
 
 _MOST_ASKED = 3
 """The most names in a question; the diff below has all of them."""
+
+
+KnownOf = Callable[[Sequence[Path]], Collection[Path]]
+"""Tells which of these new entries needn't be kept back. Blocks."""
 
 
 class NewFiles:
@@ -53,13 +57,15 @@ class NewFiles:
             if self._before is not None:
                 self._before = self._look.accepted(self._before, paths)
 
-    def check(self, known: Collection[str] = ()) -> None:
-        """Keep back what is new since `begin`, except what is `known` at these paths. Blocks."""
-        if known:
-            self.accept(known)
+    def check(self, known: KnownOf = lambda _: ()) -> None:
+        """Keep back what is new since `begin`, except what is `known` of it. Blocks."""
         with self._lock:
             if self.scope != "nothing" and self._before is not None:
-                self._keep_back(self._look.new(self._before, self.scope))
+                entries = self._look.new(self._before, self.scope)
+                if entries and (found := set(known([entry.path for entry in entries]))):
+                    self._before = self._look.accepted(self._before, list(map(str, found)))
+                    entries = tuple(entry for entry in entries if entry.path not in found)
+                self._keep_back(entries)
 
     def _keep_back(self, entries: tuple[NewEntry, ...]) -> None:
         if not entries:

@@ -277,6 +277,7 @@ def test_every_name_for_looks_is_one_that_edits_ask_about() -> None:
 def test_files_that_another_program_makes_in_read_only_folders_stay(work: Path) -> None:
     """Commands can't write to `.idea` in the workspace's own folder: an editor made what is new there."""
     put(work / ".idea/workspace.xml")
+    put(work / ".keen/hooks.json")
     entries = NamedEntries(work, entry_kinds)
     look = NewEntryFinder(work, entries)
     entries.look()
