@@ -26,6 +26,7 @@ from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import bundled_bubblewrap, problem_of, started
+from tests.bench import git_shadow
 from tests.bench.table import Row
 
 ROUNDS = 60
@@ -38,6 +39,7 @@ ARGV = ("/bin/sh", "-c", ":")
 
 def rows() -> Iterator[Row]:
     """Commands that do nothing, alternately with and without each sandbox that works here."""
+    yield from git_shadow.rows()
     with tempfile.TemporaryDirectory(dir=Path.home()) as folder:
         work = Path(folder, "work")
         work.mkdir()

@@ -1,1 +1,1 @@
-"""Runs everyday commands of git separately, so that they may write the repository (decision 012)."""
+"""Git in the sandbox of commands (docs/decisions/012-sandbox.md), and Keen's own work trees."""

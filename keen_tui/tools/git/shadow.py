@@ -323,10 +323,10 @@ class Shadow:
             return is_ref(name) or name.endswith(".lock")
         return (
             name == "info/refs"
-            or self._common.is_same(name)
             or first in _HANDLED
             or is_name_of_state(first)
             or name.endswith((".lock", ".patch"))
+            or self._common.is_same(name)
         )
 
     def _new_hooks(self) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Git commands that only read, and the options with which they stay harmless.
 
 Git runs programs that the repository names (`core.fsmonitor`, filters, drivers for diffs), so this table
-counts only inside a sandbox: there `.git` is read-only, and such programs reach nothing. Options that name a
-program or a file (`-c`, `--ext-diff`, `--output`), and abbreviated options, are unknown here.
+counts only inside a sandbox, where such programs reach nothing. Options that name a program or a file (`-c`,
+`--ext-diff`, `--output`), and abbreviated options, are unknown here.
 """
 
 from __future__ import annotations
