@@ -18,6 +18,8 @@ JobKind: TypeAlias = Literal["turn", "summary", "command", "undo", "opening"]
 
 _RUNNING: Final = {"summary": "A summary is being written", "command": "Your command is running"}
 _A_TURN_RUNS: Final = "A turn is running"
+_PATIENCE: Final = 10.0
+"""Seconds that a stopped job has to end before another stop cancels it again."""
 
 
 class JobSlot:
@@ -28,6 +30,8 @@ class JobSlot:
         self.kind: JobKind | None = None
         self._task: asyncio.Task[Any] | None = None
         self._stopping = False
+        self._may_be_stopped = False
+        self._stop_again_at = 0.0
         self._halting = False
 
     @property
@@ -67,11 +71,13 @@ class JobSlot:
         self.kind = self._task = None
 
     def stop(self) -> None:
-        """Cancel the job. No effect on an undo or the opening of a session, or if nothing runs."""
-        if self._task and not self._stopping:
-            self._stopping = True
+        """Cancel the job; once more if it still runs a while after the last time. No effect on an undo or the
+        opening of a session, or if nothing runs."""
+        loop = asyncio.get_running_loop()
+        if self._task and self._may_be_stopped and loop.time() >= self._stop_again_at:
+            self._stopping, self._stop_again_at = True, loop.time() + _PATIENCE
             # Not at once: a task that was never entered would be cancelled without an end event.
-            asyncio.get_running_loop().call_soon(self._task.cancel)
+            loop.call_soon(self._task.cancel)
 
     async def run_to_end(self, kind: JobKind, job: Coroutine[Any, Any, None], name: str) -> None:
         """Run a job that can't be stopped, to its end even if the caller is cancelled. It empties the slot
@@ -107,6 +113,7 @@ class JobSlot:
 
     def _enter(self, kind: JobKind, task: asyncio.Task[Any], *, stopping: bool) -> None:
         self.kind, self._task, self._stopping = kind, task, stopping
+        self._may_be_stopped, self._stop_again_at = not stopping, 0.0
 
     def _end_by_bug(self, on_bug: Callable[[str], None], task: asyncio.Task[None]) -> None:
         if self._task is not task:

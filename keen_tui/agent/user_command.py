@@ -7,7 +7,7 @@ import secrets
 
 from msgspec.structs import replace
 
-from keen_tui.agent.turn.calls import failed_result, with_changes
+from keen_tui.agent.turn.calls import NOT_RUN, failed_result, with_changes
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import ShellFinished, ShellStarted, ToolOutput
 from keen_tui.system.threads import in_thread_to_the_end
@@ -17,8 +17,6 @@ async def run_own_command(turn: int, command: str, setup: TurnSetup, *, is_check
     """Run the command and publish its output and its end. `turn` is the newest turn. Cancelling stops it."""
     call_id = f"shell-{secrets.token_hex(4)}"
     watch = setup.toolbox.watch
-    if watch:
-        await asyncio.to_thread(watch.begin)
     setup.publish(ShellStarted(turn=turn, id=call_id, command=command, is_check=is_check))
     started_at = setup.clock()
 
@@ -26,7 +24,11 @@ async def run_own_command(turn: int, command: str, setup: TurnSetup, *, is_check
         setup.publish(ToolOutput(turn=turn, id=call_id, text=text, lines=lines, bytes=size))
 
     try:
+        if watch:
+            await asyncio.to_thread(watch.begin)
         result = await setup.toolbox.own_commands.run(command, show)
+    except asyncio.CancelledError:
+        result = NOT_RUN
     except Exception as error:
         result = failed_result(error, ran=True)
     seconds = setup.clock() - started_at

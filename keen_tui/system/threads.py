@@ -15,12 +15,20 @@ _Value = TypeVar("_Value")
 
 async def in_thread_to_the_end(work: Callable[[], _Value]) -> _Value:
     """What `work` returns. If the task is cancelled meanwhile, the work goes on, and the cancellation is
-    forgotten: for the end of what was cancelled already."""
+    forgotten: only for the end of a job, after which nothing follows that could be stopped."""
     doing = asyncio.ensure_future(asyncio.to_thread(work))
     while not doing.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait({doing})
     return doing.result()
+
+
+def raise_if_cancelled() -> None:
+    """Raises CancelledError if this task was cancelled, even if something has caught that since: a stop is a
+    state, and holds for all that would follow."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def to_the_end(job: Coroutine[Any, Any, _Value]) -> _Value:

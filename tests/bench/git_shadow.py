@@ -1,4 +1,4 @@
-"""What the shadow of a repository costs a command in CPU time: Keen's own, and that of the git that it runs."""
+"""What the shadow of a repository costs a command in CPU time: Keen itself, and the git that it runs."""
 
 from __future__ import annotations
 

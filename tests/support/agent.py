@@ -94,6 +94,11 @@ class EventLog:
         await self._until(lambda: len(self.compactions) >= count)
         return self.compactions[count - 1]
 
+    async def wait_for_more(self, count: int) -> None:
+        """Wait until more than `count` events have arrived, however long that takes."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.events) > count)
+
     async def caught_up(self) -> None:
         """Wait until everything published so far has arrived."""
         await until(lambda: not self._reader.unread, moment=one_round)

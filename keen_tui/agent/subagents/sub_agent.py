@@ -43,6 +43,7 @@ from keen_tui.domain.messages import (
     ToolStep,
     UnknownCall,
 )
+from keen_tui.system.threads import to_the_end
 from keen_tui.tools.base import AgentOrder
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ class SubAgent:
         try:
             await asyncio.shield(self._ended)
         except asyncio.CancelledError:
-            await (session.close() if self._agents.why_stopped() == PROGRAM_ENDED else session.halt())
+            by_program = self._agents.why_stopped() == PROGRAM_ENDED
+            await to_the_end(session.close() if by_program else session.halt())
             raise
 
     async def released(self) -> Session | None:

@@ -13,6 +13,7 @@ from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.errors import STOPPED
 from keen_tui.domain.events import Event
 from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.system.threads import to_the_end
 from keen_tui.tools.base import AgentOrder
 from keen_tui.tools.builtin.task import TASK
 
@@ -122,7 +123,8 @@ class SubAgents:
         try:
             await asyncio.shield(putting)
         except asyncio.CancelledError:
-            await putting  # the result says what its work tree holds, and no retry adds that
+            # The result says what its work tree holds, and no retry adds that.
+            await to_the_end(asyncio.wait({putting}))
             raise
 
     async def open(self, agent: SubAgent) -> Session:

@@ -15,6 +15,7 @@ from keen_tui.domain.events import Notice
 from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
 from keen_tui.memory.pending import OpenStep, PendingState
 from keen_tui.memory.unfinished import ended_midway
+from keen_tui.system.threads import raise_if_cancelled, to_the_end
 
 MOST_AT_ONCE = 8
 """The most calls that run side by side."""
@@ -117,6 +118,7 @@ class _Batch:
             if self._is_broken:
                 return
         await self._keep_before(call)
+        raise_if_cancelled()
         if note := self._turn.repeats.note(call):
             self._setup.publish(Notice(turn=self._turn.turn, text=note))
         earlier = self._earlier.get(call.id)
@@ -159,7 +161,7 @@ class _Batch:
         for task in running:
             task.cancel()
         if running:
-            await asyncio.wait(running)
+            await to_the_end(asyncio.wait(running))
 
     def _finish_row(self) -> None:
         """Report what is left of the row when it is interrupted."""

@@ -21,11 +21,11 @@ from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import Notice, ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
-from keen_tui.system.threads import in_thread_to_the_end
+from keen_tui.system.threads import raise_if_cancelled, to_the_end
 from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
 from keen_tui.tools.base import Access, AgentOrder, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.question_spec import QuestionSpec
-from keen_tui.tools.work_tree.watch import CommandChanges
+from keen_tui.tools.work_tree.watch import CommandChanges, CommandWatch
 
 log = logging.getLogger(__name__)
 
@@ -267,10 +267,13 @@ class RunningCall:
         try:
             yield
         finally:
-            changes = await in_thread_to_the_end(lambda: watch.end(keeps=True))
-            self.result = with_changes(self.result, changes)
-            if changes.notice:
-                self._setup.publish(Notice(turn=self._turn, text=changes.notice))
+            await to_the_end(self._note_changes(watch))
+
+    async def _note_changes(self, watch: CommandWatch) -> None:
+        changes = await asyncio.to_thread(watch.end, keeps=True)
+        self.result = with_changes(self.result, changes)
+        if changes.notice:
+            self._setup.publish(Notice(turn=self._turn, text=changes.notice))
 
     async def _run_new_files_kept_back(self, prepared: PreparedCall) -> None:
         """Run a call that nobody approved, and have a person decide about new files of it that would run
@@ -324,13 +327,14 @@ class RunningCall:
     async def _execute(self, run: Run, *, changes_nothing: bool = False) -> None:
         """Run the tool in a task of its own, so that an interrupt can wait for a write to finish.
         `changes_nothing`: no effect of it lasts."""
+        raise_if_cancelled()
         self._started_at, self._tail = self._setup.clock(), ""
         task = asyncio.create_task(_outcome(run, self._on_output))
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
-            await asyncio.wait({task}, timeout=END_GRACE)
+            await to_the_end(asyncio.wait({task}, timeout=END_GRACE))
             ended_anyway = task.done() and not task.cancelled()
             self.result = task.result() if ended_anyway else self._interrupted(changes_nothing)
             raise

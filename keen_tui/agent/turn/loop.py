@@ -39,6 +39,7 @@ from keen_tui.domain.messages import Message, StepReply
 from keen_tui.memory.projection import UserText, sent_images
 from keen_tui.memory.rendering import fenced, render_user
 from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
+from keen_tui.system.threads import raise_if_cancelled
 from keen_tui.text.units import first_line
 from keen_tui.tools.background.task_text import failures, news
 
@@ -74,6 +75,7 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
         if broken:
             return broken
     while turn.step < setup.max_steps:
+        raise_if_cancelled()
         turn.step += 1
         reply = await _answered_with_news(turn, setup)
         if reply.tool_calls and not is_refused(reply):

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.threads import to_the_end
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 from keen_tui.tools.background.held_output import HeldOutput
@@ -227,7 +228,7 @@ class BackgroundTasks:
             await asyncio.wait({work, awaited.moved}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             work.cancel()
-            await asyncio.wait({work})
+            await to_the_end(asyncio.wait({work}))
             raise
         finally:
             self._awaited.remove(awaited)

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from keen_tui.system.threads import to_the_end
 from keen_tui.tools.process.start_gate import gate
 from keen_tui.tools.sandbox.base import Launch
 
@@ -60,13 +61,17 @@ async def start_confined(
         _tell(loop, ended.set_result, process.wait())
 
     threading.Thread(target=run, name="waiting for a command", daemon=True).start()
-    try:
-        return ConfinedProcess(await asyncio.shield(started), ended)
-    except asyncio.CancelledError:
+
+    async def kill() -> None:
         await asyncio.wait({started})
         if started.exception() is None:
             with suppress(ProcessLookupError):
                 os.killpg(started.result(), signal.SIGKILL)
+
+    try:
+        return ConfinedProcess(await asyncio.shield(started), ended)
+    except asyncio.CancelledError:
+        await to_the_end(kill())
         raise
 
 

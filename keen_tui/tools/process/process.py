@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from keen_tui.system.threads import to_the_end
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, signal_others
 from keen_tui.tools.process.confined_process import ConfinedProcess, start_confined
@@ -76,13 +77,17 @@ async def run_command(
             left_running = await _end_rest(process.pid, mark)
         except asyncio.CancelledError:
             _signal(process.pid, signal.SIGKILL)
-            await _end_rest(process.pid, mark)
-            await process.wait()
+            await to_the_end(_end_all(process, mark))
             raise
         await asyncio.wait({drained}, timeout=DRAIN_SECONDS)
     code = process.returncode if process.returncode is not None else -signal.SIGKILL
     code = 124 if timed_out else code if code >= 0 else 128 - code
     return Ended(code, timed_out, None if launch.wrapped else left_running)
+
+
+async def _end_all(process: _Process, mark: str) -> None:
+    await _end_rest(process.pid, mark)
+    await process.wait()
 
 
 async def _started(

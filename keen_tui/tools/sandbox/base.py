@@ -11,6 +11,7 @@ from typing import Final, Protocol, TypeVar
 from msgspec import Struct
 
 from keen_tui.system.git_place import GitPlace
+from keen_tui.system.threads import to_the_end
 from keen_tui.tools.sandbox.policy import Policy
 
 Argv = tuple[str, ...]
@@ -151,11 +152,16 @@ def environment_of(git: ShownGit, environ: Mapping[str, str]) -> dict[str, str]:
 
 @asynccontextmanager
 async def in_thread(wrapping: AbstractContextManager[Entered]) -> AsyncIterator[Entered]:
-    """Enter and leave the context in a thread. It is left even if the caller is cancelled while entering."""
+    """Enter and leave the context in a thread. It is left to the end, however often the caller is
+    cancelled."""
     entering = asyncio.create_task(asyncio.to_thread(wrapping.__enter__))
-    try:
-        yield await asyncio.shield(entering)
-    finally:
+
+    async def leave() -> None:
         await asyncio.wait({entering})
         if entering.exception() is None:
             await asyncio.to_thread(wrapping.__exit__, None, None, None)
+
+    try:
+        yield await asyncio.shield(entering)
+    finally:
+        await to_the_end(leave())

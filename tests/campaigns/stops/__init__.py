@@ -1,0 +1,1 @@
+"""Stops every kind of turn at every point at which it waits."""
