@@ -15,9 +15,15 @@ from keen_tui.domain.events import (
     ToolStarted,
     TurnDone,
     TurnError,
+    TurnIncomplete,
     TurnStarted,
 )
+from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.work_tree.watch import CommandChanges
+from tests.campaigns.stops.playing import count_points, stop_at
+from tests.campaigns.stops.scripts import SCRIPTS, StopScript
 from tests.support.agent import AtWork, Bench
+from tests.support.agent import at_work as plainly_at_work
 from tests.support.waiting import until_idle
 
 
@@ -124,3 +130,38 @@ async def test_stopped_before_the_first_request_it_ends_as_an_error(tmp_path: Pa
         assert end.reason == "interrupted"
         assert not bench.session.running
         assert bench.server.requests == []
+
+
+async def test_a_stop_while_the_changes_of_a_command_are_looked_for_is_not_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolbox = build_toolbox(tmp_path / "work", scratch=tmp_path / "scratch")
+    (tmp_path / "work").mkdir()
+    assert toolbox.watch
+    looked = toolbox.watch.end
+    loop = asyncio.get_running_loop()
+    async with plainly_at_work(script, tmp_path / "work", toolbox=toolbox) as bench:
+
+        def end(*, keeps: bool) -> CommandChanges:
+            stopped = asyncio.run_coroutine_threadsafe(stop(), loop)
+            stopped.result()
+            return looked(keeps=keeps)
+
+        async def stop() -> None:
+            bench.session.stop()
+            await asyncio.sleep(0)
+
+        monkeypatch.setattr(toolbox.watch, "end", end)
+        ended = await bench.ask("go")
+        assert isinstance(ended, TurnIncomplete)
+        assert ended.reason == "interrupted"
+        assert len(bench.server.requests) == 1
+        assert "counter" in str(bench.log.of(ToolFinished)[0].result.facts)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+async def test_a_turn_that_is_stopped_where_it_waits_ends_at_once(tmp_path: Path, script: StopScript) -> None:
+    """A sample of `python -m tests.campaigns.stops`, which tries every point on every API."""
+    points = await count_points(script, "openai-chat", tmp_path / "count")
+    for point in range(3, points, max(points // 3, 1)):
+        assert await stop_at(script, "openai-chat", tmp_path / f"{point}", point) == []

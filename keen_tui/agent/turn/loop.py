@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
@@ -35,7 +35,7 @@ from keen_tui.domain.events import (
     TextDelta,
     WebSearched,
 )
-from keen_tui.domain.messages import Message, StepReply
+from keen_tui.domain.messages import Message, NativeMessage, StepReply
 from keen_tui.memory.projection import UserText, sent_images
 from keen_tui.memory.rendering import fenced, render_user
 from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
@@ -84,8 +84,14 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
                 return broken
         else:
             ending = _last_step(turn, setup, reply)
-            if not (isinstance(ending, Finished) and await _is_kept_going(turn, setup, reply)):
+            if not isinstance(ending, Finished):
                 return ending
+            goes_on = await _going_on(turn, setup, reply)
+            turn.add_step(reply)  # only now: a trace that is continued never ends in a reply
+            if not goes_on:
+                return ending
+            turn.trace.extend(goes_on)
+            keep_pending(turn, setup)
     return Broken(reason="step_limit", detail=f"The turn reached its limit of {setup.max_steps} steps.")
 
 
@@ -123,7 +129,6 @@ def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:
             reason: EndReason = "context" if is_context_full(reply) else "empty"
             return Broken(reason=reason, detail=notice or "The model sent an empty reply.")
         notice = notice or "The model sent an empty reply."
-    turn.add_step(reply)
     if notice:
         setup.publish(Notice(turn=turn.turn, text=notice))
     return Finished(reason=reply.stop_reason)
@@ -133,24 +138,23 @@ _MOST_STOPS_BLOCKED = 8
 """How often hooks can keep one turn going."""
 
 
-async def _is_kept_going(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> bool:
-    """Whether a hook keeps the turn going after its last step. Its reason goes to the model as a message."""
+async def _going_on(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Sequence[NativeMessage]:
+    """The message with the reason of a hook that keeps the turn going after its last step; none if the turn
+    ends."""
     if is_refused(reply):
-        return False
+        return ()
     goes_on = turn.stops_blocked > 0
     answer = await setup.hooks.before_stop(turn.turn, reply.text, goes_on=goes_on)
     if not answer.blocks or answer.ends is not None:
-        return False
+        return ()
     if turn.stops_blocked == _MOST_STOPS_BLOCKED:
         text = f"A hook kept this turn going {_MOST_STOPS_BLOCKED} times. Now the turn ends."
         setup.publish(Notice(turn=turn.turn, text=text))
-        return False
+        return ()
     turn.stops_blocked += 1
     words = f"A hook of mine says that you aren't done:\n{fenced(answer.reason)}"
-    turn.trace.extend(setup.provider.native(UserText(words, turn.turn)))
     setup.publish(Notice(turn=turn.turn, text=f"A hook keeps the turn going: {first_line(answer.reason)}"))
-    keep_pending(turn, setup)
-    return True
+    return setup.provider.native(UserText(words, turn.turn))
 
 
 _NO_SEARCH = "Web search is on, but {} has none that Keen can use."

@@ -52,8 +52,7 @@ class StopScript(Struct, frozen=True, kw_only=True):
         if self.queued and self.queued in messages[-1].text:
             return DONE
         steps = next((each for task, each in self.tasks.items() if task in messages[0].text), self.steps)
-        begun = max(place for place, each in enumerate(messages) if each.role == "user")
-        done = sum(each.role == "assistant" for each in messages[begun:])
+        done = sum(each.role == "assistant" for each in messages)
         return steps[min(done, len(steps) - 1)] if steps else DONE
 
 
