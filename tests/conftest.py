@@ -11,6 +11,9 @@ from itertools import groupby
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.processes import processes_in
+from tests.support.waiting import wait_until
+
 collect_ignore = ["bench", "campaigns"]
 """Programs with make targets of their own."""
 
@@ -66,3 +69,11 @@ def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests leave the clipboard of whoever runs them alone."""
     for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No process that a test began works on in the folder of a test."""
+    yield
+    folder = tmp_path_factory.getbasetemp()
+    wait_until(lambda: not list(processes_in(folder)), says=lambda: str(list(processes_in(folder))))

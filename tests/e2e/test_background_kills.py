@@ -16,8 +16,6 @@ from tests.support.processes import called_with
 from tests.support.program import Program
 from tests.support.waiting import until
 
-WAITS = Call("bash", {"command": "touch waits; while :; do sleep 0.1; done"})
-
 
 def start(command: str) -> Call:
     return Call("bash", {"command": command, "background": True})
@@ -28,11 +26,12 @@ def script(state: str, name: str) -> list[Answer]:
     strays = f"setsid sleep {name} & env -i setsid sleep {name} &"
     stubborn = f"trap 'touch stopping' TERM; {strays} touch begun; while :; do sleep 0.05; done"
     serves = f"{strays} touch begun; sleep {name}"
+    waits = Call("bash", {"command": f"touch waits; exec sleep {name}"})
     steps: dict[str, list[Call]] = {
         "first second": [start(serves)],
-        "running": [start(serves), WAITS],
+        "running": [start(serves), waits],
         "stopping": [start(stubborn), Call("task_stop", {"id": "t1"})],
-        "ended": [start(f"{strays} touch begun; while ! test -e waits; do sleep 0.05; done"), WAITS],
+        "ended": [start(f"{strays} touch begun; while ! test -e waits; do sleep 0.05; done"), waits],
     }
     return [*(Reply([call]) for call in steps[state]), *[Reply([Say("Ok.")])] * 3]
 

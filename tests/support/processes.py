@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -34,3 +36,11 @@ def _parent(process: int) -> int:
     except OSError:
         return 0
     return int(stat.rpartition(")")[2].split()[1])
+
+
+def processes_in(folder: Path) -> Iterator[str]:
+    """The command lines of the processes that work in the folder, or in one that was there."""
+    for process in _PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(folder):
+                yield _command_line(process)

@@ -6,8 +6,9 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,9 @@ _PATIENCE = 10.0
 """Seconds that a sandbox may take to run almost nothing."""
 
 _AND = ", and "
+_PROBE = "keen-probe-"
+_FORGOTTEN = 600.0
+"""Seconds after which no program uses its empty folder any more."""
 
 _INSIDE = 'echo leaked 2>/dev/null >"$1/leaked"; exit 42'
 _INSIDE_CODE = 42
@@ -192,7 +196,11 @@ def _folder_of_our_own(policy: Policy) -> Iterator[Path]:
 
     temporary = Path(os.path.realpath(tempfile.gettempdir()))
     around = policy.home if temporary.is_relative_to(policy.workspace) else temporary
-    with tempfile.TemporaryDirectory(prefix="keen-probe-", dir=around) as folder:
+    for left in around.glob(f"{_PROBE}*"):  # by a program that was killed just here
+        with suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _FORGOTTEN:
+                left.rmdir()
+    with tempfile.TemporaryDirectory(prefix=_PROBE, dir=around) as folder:
         yield Path(folder)
 
 

@@ -27,6 +27,7 @@ from keen_tui.tools.toolbox import build_toolbox
 from tests.campaigns.stops.scripts import StopScript, prepare
 from tests.support.agent import Bench, at_work
 from tests.support.mcp import talkative
+from tests.support.processes import processes_in
 from tests.support.sub_agents import with_agents
 from tests.support.suspensions import Suspensions
 from tests.support.waiting import until_idle
@@ -66,7 +67,7 @@ async def stop_at(script: StopScript, api: Api, folder: Path, point: int) -> lis
             problems.append(f"it doesn't get done: {bench.log.ends[-1]}")
         bench.assert_valid_requests()
         problems += _ran_twice(bench, folder)
-    problems += (f"a process is left: {name}" for name in _processes_in(folder))
+    problems += (f"a process is left: {name}" for name in processes_in(folder))
     return problems
 
 
@@ -175,11 +176,3 @@ def _ran_twice(bench: Bench, folder: Path) -> Iterator[str]:
             yield f"{name} has {results} results"
         if results > ran.count(name):
             yield f"{name} has a result and didn't run"
-
-
-def _processes_in(folder: Path) -> Iterator[str]:
-    """The processes that still work in the folder."""
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            if entry.name.isdigit() and (entry / "cwd").readlink().is_relative_to(folder):
-                yield (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -52,6 +54,18 @@ def policy(tmp_path: Path) -> Policy:
 
 def test_a_sandbox_that_does_not_hold_is_not_used(policy: Policy) -> None:
     assert problem_of(HoldsNothing(), policy, os.environ) == "sieve doesn't protect here"
+
+
+def test_the_folder_of_a_probe_that_was_killed_is_removed(
+    policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "outside"))
+    for name, age in (("old", 10_000), ("new", 0)):
+        folder = tmp_path / "outside" / f"keen-probe-{name}"
+        folder.mkdir(parents=True)
+        os.utime(folder, (time.time() - age,) * 2)
+    problem_of(HoldsNothing(), policy, os.environ)
+    assert [each.name for each in (tmp_path / "outside").iterdir()] == ["keen-probe-new"]
 
 
 @pytest.mark.parametrize(
