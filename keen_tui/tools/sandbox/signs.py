@@ -31,8 +31,14 @@ READ_ONLY: Final = (
     r"read-only file system|\bEROFS\b|attempt to write a readonly database|unable to open database file|"
     r"index\.lock': operation not permitted"
 )
-_NOT_SEEN: Final = r"^fatal: not a git repository"
-"""The repository of a subfolder, or of a work tree, is outside the workspace."""
+_SIGNING: Final = (
+    r"gpg failed to sign|cannot run gpg|secret key not available|couldn't load public key|"
+    r"no private key found for|user\.signingkey"
+)
+_CREDENTIALS: Final = (
+    r"could not read (?:username|password) for|fatal: authentication failed|permission denied \(publickey|"
+    r"host key verification failed|could not open a connection to your authentication agent"
+)
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
 DENIED: Final = r"permission denied|\bEACCES\b"
 _HIDDEN: Final = r"may hold keys or passwords, so this command could not read it\]"
@@ -64,14 +70,16 @@ def _said(sandbox: str, said: str) -> str:
     """The reason that the end of the output gives."""
     if _says(said, _HIDDEN):
         return "it may need a file that commands can't read, because it may hold keys or passwords"
+    if _says(said, _SIGNING):
+        return "git signs with a key of yours, which the sandbox hides"
+    if _says(said, _CREDENTIALS):
+        return "git needs your credentials, which the sandbox hides"
     if _says(said, _NETWORK):
         return _WANTS_NETWORK
     if _says(said, READ_ONLY):
         return "its output suggests that it writes where the sandbox is read-only"
     if sandbox == "landlock" and _says(without_warnings(said), DENIED):
         return "its output suggests that the sandbox blocked a file it needs"
-    if _says(said, _NOT_SEEN):
-        return "its output suggests that it needs files the sandbox hides, such as a repository around it"
     if _says(said, _NOT_PERMITTED):
         return "its output suggests that the sandbox blocked what it does"
     return ""

@@ -194,12 +194,15 @@ def ended(command: str, code: int | None, output: str) -> ToolResult:
         ("bubblewrap", 1, "psycopg: connection refused", "network"),
         ("bubblewrap", 128, "fatal: Unable to create '.git/index.lock': Read-only file system", "read-only"),
         ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "blocked what it does"),
+        ("bubblewrap", 128, "fatal: not a git repository (or any of the parent directories)", ""),
         (
             "bubblewrap",
             128,
-            "fatal: not a git repository (or any of the parent directories)",
-            "files the sandbox hides",
+            "error: gpg failed to sign the data\nfatal: failed to write commit",
+            "signs with",
         ),
+        ("bubblewrap", 128, "fatal: could not read Username for 'https://x.org'", "your credentials"),
+        ("landlock", 255, "git@x.org: Permission denied (publickey).", "your credentials"),
         ("landlock", 1, "touch: cannot touch 'x': Permission denied", "blocked a file"),
         (
             "landlock",
