@@ -71,7 +71,7 @@ class JobSlot:
         self.kind = self._task = None
 
     def stop(self) -> None:
-        """Cancel the job; once more if it still runs a while after the last time. No effect on an undo or the
+        """Cancel the job. A repeated stop cancels it again only after a while. No effect on an undo or the
         opening of a session, or if nothing runs."""
         loop = asyncio.get_running_loop()
         if self._task and self._may_be_stopped and loop.time() >= self._stop_again_at:

@@ -24,8 +24,8 @@ async def in_thread_to_the_end(work: Callable[[], _Value]) -> _Value:
 
 
 def raise_if_cancelled() -> None:
-    """Raises CancelledError if this task was cancelled, even if something has caught that since: a stop is a
-    state, and holds for all that would follow."""
+    """Raises CancelledError if this task was cancelled, even if something has caught that error since: a stop
+    stays in force for everything that follows."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

@@ -73,8 +73,8 @@ class Bash:
             "it: they can write only to the workspace (except .keen), to a home folder of their own "
             "and to $TMPDIR (/tmp if that is not set). They have no network, or reach it through a proxy "
             "(see HTTP_PROXY) that asks the user about each new host. Files in that home folder and in tmp "
-            "stay for later commands until the program ends. Git works as usual, with hooks, but hooks "
-            "and settings that a command changes stay in the sandbox; the result names them. If a "
+            "stay for later commands until the program ends. Git works as usual, with hooks, but changes to "
+            "hooks, and to settings that could run programs, stay in the sandbox; the result says so. If a "
             "command fails because it needs more than that, the user is asked whether to run it again "
             "outside the sandbox. A command may run "
             "read-only first, before the user is asked; the result says so. If it was meant to change files "
@@ -319,7 +319,7 @@ class Bash:
 
     @asynccontextmanager
     async def _watched(self, command: str, running: _Running) -> AsyncIterator[Launch]:
-        """Launch it. Once it has ended and its changes of the repository came back, keep new files back."""
+        """Launch it. After its end, bring its changes of the repository back, then keep new files back."""
         new = running.new if running.sandbox and running.terms.writes else None
         try:
             async with self._launch(command, running) as launch:
@@ -371,7 +371,7 @@ class _Running(Struct, kw_only=True):
 
     @property
     def said_of_git(self) -> Sequence[str]:
-        """Sentences about what git did in it and doesn't last."""
+        """Sentences about changes to the repository that weren't brought back."""
         return self.git.sentences if self.git else ()
 
 

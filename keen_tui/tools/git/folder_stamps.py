@@ -60,7 +60,7 @@ class FolderStamps:
                 self._settled[path] = (changed, folders, files)
         self._count += len(folders) + len(files)
         if depth > _DEEPEST or self._count > _MOST:
-            raise FolderTooLarge(errno.EFBIG, "it is deeper or larger than any repository")
+            raise FolderTooLarge(errno.EFBIG, "the folder is too deep or has too many files")
         yield from files.items()
         for name in folders:
             with suppress(FileNotFoundError, NotADirectoryError):  # it has just gone

@@ -70,7 +70,7 @@ class _IndexReader:
             return
         version = int.from_bytes(content[4:8], "big")
         if content[:4] != b"DIRC" or version not in (2, 3, 4):
-            raise UnknownIndex("its version is unknown")
+            raise UnknownIndex("unknown index version")
         self._is_packed = version == 4
         self.left = int.from_bytes(content[8:12], "big")
 
@@ -114,7 +114,7 @@ class _IndexReader:
             end = self._end_of_name(at, start)
             path, behind = content[start:end], end + 8 - (end - at) % 8
         if behind > len(content) or not path:
-            raise UnknownIndex("it is damaged")
+            raise UnknownIndex("the index is damaged")
         entry = StagedEntry(
             f"{int.from_bytes(content[at + _TO_MODE : at + _TO_MODE + 4], 'big'):06o}",
             content[at + _TO_HASH : at + self._flags].hex(),
@@ -132,7 +132,7 @@ class _IndexReader:
     def _name_at(self, at: int) -> int:
         flags = at + self._flags
         if flags + 2 > len(self._content):
-            raise UnknownIndex("it is damaged")
+            raise UnknownIndex("the index is damaged")
         return flags + (4 if self._content[flags] & _HAS_MORE_FLAGS else 2)
 
     def _end_of_name(self, at: int, start: int) -> int:
@@ -159,7 +159,7 @@ def _require_known(extensions: bytes) -> None:
     letters (a split index, a sparse one)."""
     for name in _extensions(extensions):
         if name[:1].islower():
-            raise UnknownIndex(f"it has the extension {name.decode('latin-1')}")
+            raise UnknownIndex(f"the index has the extension {name.decode('latin-1')}")
 
 
 def _extensions(content: bytes) -> Iterator[bytes]:

@@ -83,7 +83,7 @@ class NewObjects:
         if not names:
             return
         if len(names) > _MOST_OBJECTS:
-            raise ValueError(f"they are more than {_MOST_OBJECTS:,}")
+            raise ValueError(f"there are more than {_MOST_OBJECTS:,}")
         with tempfile.TemporaryFile(dir=self._private) as pack:
             pack.write(b"PACK" + (2).to_bytes(4, "big") + len(names).to_bytes(4, "big"))
             left = _MOST_BYTES

@@ -101,7 +101,7 @@ class GitFolder:
         return changed
 
     def note(self) -> None:
-        """What the shadow has now isn't a change of a command. Raises OSError."""
+        """Treat the shadow as it is now as unchanged. Raises OSError."""
         self._left = self._files_of_shadow.look()
 
     def changed(self) -> tuple[frozenset[str], Stamps]:
@@ -114,8 +114,8 @@ class GitFolder:
         return self._files.look() if self.real.is_dir() else {}
 
     def settle(self, before: Stamps) -> None:
-        """What was brought back needn't be copied again. `before` are the files of the repository just before
-        that: what had changed by then is copied with the next refresh."""
+        """Note what was brought back, so that it isn't copied again. `before` are the files of the repository
+        just before that: what had changed by then is copied with the next refresh."""
         now = self.look()
         names = now.keys() | self.stamps.keys()
         kept = {name for name in names if before.get(name) != self.stamps.get(name)}
@@ -134,7 +134,7 @@ class GitFolder:
             put_file(self.shadow / name, content, None, flush=False)
 
     def pass_over(self, paths: Sequence[bytes]) -> None:
-        """Let git in the shadow take these files as unchanged, as far as it tracks them. Raises OSError and
+        """Make git in the shadow treat those of these files that it tracks as unchanged. Raises OSError and
         WorkTreeFailed."""
         index = content_of(self._index, most=_LARGEST) or b""
         copy = self._index.with_name(f"{self._index.name}-passing")
@@ -214,7 +214,7 @@ class GitFolder:
         return ""
 
     def bring_index_back(self, hash_size: int) -> str:
-        """Take over what is staged. Returns what was staged by somebody else meanwhile, "" for nothing.
+        """Take over what is staged. Returns the paths that somebody else has staged too, "" for none.
 
         Raises:
             OSError: it can't be read.
@@ -318,7 +318,7 @@ def _index_info(path: bytes, entries: Sequence[StagedEntry]) -> bytes:
     """The lines for `git update-index --index-info` that replace the entries of a path. Git itself refuses
     paths that no work tree can have. Raises UnknownIndex."""
     if not all(entry.mode in _MODES for entry in entries) or _NO_NAME.search(path):
-        raise UnknownIndex("it has entries that no work tree can have")
+        raise UnknownIndex("the index has invalid paths")
     zeros = "0" * 40 if not entries else "0" * len(entries[0].oid)
     lines = (f"{entry.mode} {entry.oid} {entry.stage}\t".encode() + path + b"\0" for entry in entries)
     return f"0 {zeros}\t".encode() + path + b"\0" + b"".join(lines)

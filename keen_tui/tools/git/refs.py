@@ -103,7 +103,7 @@ def bring_refs_back(ran: Callable[..., object], before: Refs, ours: Refs, theirs
             kept = f"refs/keen/{name.removeprefix('refs/').removeprefix('heads/')}-{mine[:8]}"
             if mine and not mine.startswith("ref:"):
                 written[kept] = _command("update", kept, mine)
-                yield f"{name} has changed outside the sandbox too; what the command made of it is {kept}"
+                yield f"{name} also changed outside the sandbox; the command's version is saved as {kept}"
             continue
         if mine.startswith("ref:"):
             ran("symbolic-ref", name, mine[5:])
@@ -134,4 +134,4 @@ def _applied(ran: Callable[..., object], commands: Mapping[str, bytes]) -> Itera
             try:
                 ran(*words, given=command)
             except WorkTreeFailed as error:
-                yield f"{name} stays as it was ({error})"
+                yield f"{name} wasn't updated ({error})"

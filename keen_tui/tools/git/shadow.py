@@ -43,7 +43,7 @@ _TREE_NAME: Final = re.compile(r"[\w-][\w.-]*")
 _HANDLED: Final = frozenset(
     ["HEAD", "index", "logs", "refs", "packed-refs", "config", "description", "gc.log", "gc.pid", "MERGE_RR"]
 )
-"""Entries that come back, or that nobody misses."""
+"""Entries that come back, or that can be ignored."""
 _ESCAPED: Final = re.compile(r"[\\*?\[ ]")
 _ESCAPE: Final = r"\\\g<0>"
 _MOST_TOLD: Final = 5
@@ -63,7 +63,7 @@ class BroughtBack(Struct, frozen=True):
 
 
 class ShadowDamaged(Exception):
-    """A command has removed its shadow, or made it something else. Nothing of it counts."""
+    """A command has removed or replaced its shadow. Nothing is brought back."""
 
 
 class Shadow:
@@ -112,7 +112,7 @@ class Shadow:
             )
 
     def take(self, repository: Path) -> None:
-        """Make a repository that a command has made the shadow of this one, which is new. Raises OSError."""
+        """Use a repository that a command has created as the shadow of Keen's new one. Raises OSError."""
         with self._lock:
             self._refresh(())
             shutil.rmtree(self.path)
@@ -280,23 +280,23 @@ class Shadow:
                 if "HEAD" in names and part.tree and (commit := part.bring_head_back()):
                     name = f"refs/keen/HEAD-{commit[:8]}"
                     self._common.ran("update-ref", name, commit)
-                    yield f"HEAD has changed outside the sandbox too; the command's commit is {name}"
+                    yield f"HEAD also changed outside the sandbox; the command's commit is saved as {name}"
             except (OSError, WorkTreeFailed) as error:
-                yield f"HEAD stays as it was ({_words(error)})"
+                yield f"HEAD wasn't updated ({_words(error)})"
             part.bring_logs_back(logs[part], ours)
 
     def _part_back(self, part: GitFolder, names: Collection[str], files: Stamps) -> Iterator[str]:
         try:
             if "index" in names and part.tree and (others := part.bring_index_back(self._hash_size)):
-                yield f"{others} was staged outside the sandbox too, and is staged as it was there"
+                yield f"{others} was also staged outside the sandbox; Keen kept that version"
         except (OSError, UnknownIndex, WorkTreeFailed) as error:
-            yield f"the index stays as it was ({_words(error)})"
+            yield f"staged changes weren't brought back ({_words(error)})"
         try:
             staying = list(part.bring_state_back(names, files)) if part.tree else []
         except OSError as error:
             staying = [_words(error)]
         if staying:
-            yield f"{', '.join(staying)} can't be brought back: it may name a program, or changed outside too"
+            yield f"{', '.join(staying)} stays in the sandbox: it could run programs, or changed outside"
 
     def _rest_back(self, names: Collection[str]) -> Iterator[str]:
         """The settings; and the names of everything that stays, because git may be made to run it."""
@@ -308,7 +308,7 @@ class Shadow:
                 staying.append(f"config ({_words(error)})")
         if staying:
             shown = ", ".join(staying[:_MOST_TOLD]) + (", ..." if len(staying) > _MOST_TOLD else "")
-            yield f"{shown} can make git run programs, and only changed in the sandbox"
+            yield f"changed only in the sandbox: {shown}"
 
     def _settings_back(self) -> list[str]:
         ours = content_of(self.path / "config", most=_LARGEST_CONFIG) or b""

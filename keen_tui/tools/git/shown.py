@@ -20,7 +20,7 @@ from keen_tui.system.git_place import GitPlace, git_place
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.shadow import BroughtBack, Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
-from keen_tui.tools.sandbox.base import SETTINGS, Sandbox, ShownGit
+from keen_tui.tools.sandbox.base import PARTS_OF_GIT, SETTINGS, Sandbox, ShownGit
 from keen_tui.tools.sandbox.scratch import scratch_in
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ _PROGRAMS: Final = "programs"
 
 _FINDS_SHADOW: Final = """\
 #!/bin/sh
-# Made by Keen for commands in its sandbox: where git would write the repository, it writes a shadow of that.
+# Made by Keen for commands in its sandbox: where git would use the repository, it uses a shadow.
 git={git} common={common} shadow={shadow}
 if [ -n "$GIT_DIR" ]; then
     [ "$(cd "$GIT_DIR" 2>/dev/null && pwd -P)" = "$common" ] && GIT_DIR=$shadow
@@ -126,7 +126,7 @@ class CommandGit:
             return BroughtBack((_DAMAGED,))
         except OSError as error:
             _log.warning("nothing came back from a shadow", exc_info=True)
-            return BroughtBack((f"what git has changed can't be brought back: {error.strerror}",))
+            return BroughtBack((f"git's changes couldn't be brought back: {error.strerror}",))
 
     def lacks_repository(self) -> bool:
         """Whether a command could make one in the workspace's own folder."""
@@ -143,7 +143,7 @@ class CommandGit:
             there = folder / "git"
             shutil.move(self._own, there)
             if not stat.S_ISDIR(status.st_mode) or not (there / "HEAD").is_file():
-                return BroughtBack((f"the new .git isn't a repository, and is now {there}",))
+                return BroughtBack((f"the new .git isn't a repository; Keen moved it to {there}",))
             try:
                 git = OwnGit(missing=_MISSING)
                 git.output(self._policy.workspace, "init", "-q")
@@ -153,7 +153,7 @@ class CommandGit:
             except (OSError, WorkTreeFailed, ConfigError) as error:
                 _log.warning("a new repository can't be taken over", exc_info=True)
                 return BroughtBack(
-                    (f"the new repository is now {there}, since Keen can't take it over: {error}",)
+                    (f"Keen couldn't take over the new repository, and moved it to {there}: {error}",)
                 )
             return self._brought_back()
 
@@ -199,8 +199,14 @@ class CommandGit:
         self._folder = self._folder or self._scratch.new_folder("git-")
         words = {"git": git.program, "common": str(place.common), "shadow": str(shadow)}
         text = _FINDS_SHADOW.format(**{name: shlex.quote(word) for name, word in words.items()})
-        file = self._folder / _PROGRAMS / "git"
-        put_file(file, text.encode("utf-8", "surrogateescape"), None, mode=0o755, flush=False)
+        programs = self._folder / _PROGRAMS
+        put_file(programs / "git", text.encode("utf-8", "surrogateescape"), None, mode=0o755, flush=False)
+        if self._objects or (programs / PARTS_OF_GIT).exists():
+            return
+        (programs / PARTS_OF_GIT).mkdir()
+        for part in Path(git.line(self._policy.workspace, "--exec-path")).iterdir():
+            is_git = part.name == "git"
+            (programs / PARTS_OF_GIT / part.name).symlink_to(programs / "git" if is_git else part)
 
     def _settings(self, git: OwnGit) -> Path:
         assert self._folder
@@ -234,13 +240,13 @@ class GitUse:
 
     @property
     def sentences(self) -> Sequence[str]:
-        """What the command did in the repository that stays in the shadow, or that the person should know."""
+        """Sentences about changes that stay in the shadow, and warnings."""
         return (*self.brought_back.sentences, *self._more)
 
     def unstage(self, names: Sequence[str]) -> None:
         """Take these files of the workspace, which were kept back, out of the index. Blocks."""
         if committed := self._git.unstaged(names):
-            self._more.append(f"{', '.join(committed)} is kept back, but it is in the last commit")
+            self._more.append(f"{', '.join(committed)} is kept back, but already in the last commit")
 
     def known(self, paths: Sequence[Path]) -> Collection[Path]:
         """Which of these new entries of the workspace come from the repository: the `.git` files of work

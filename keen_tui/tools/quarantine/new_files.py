@@ -58,7 +58,7 @@ class NewFiles:
                 self._before = self._look.accepted(self._before, paths)
 
     def check(self, known: KnownOf = lambda _: ()) -> None:
-        """Keep back what is new since `begin`, except what is `known` of it. Blocks."""
+        """Keep back what is new since `begin`, except the entries that `known` returns. Blocks."""
         with self._lock:
             if self.scope != "nothing" and self._before is not None:
                 entries = self._look.new(self._before, self.scope)

@@ -41,17 +41,19 @@ class Launch(Struct, frozen=True, kw_only=True):
 SETTINGS: Final = "settings"
 """Name of the folder with the user's git settings, and `CONFIG` of the file in it."""
 CONFIG: Final = "config"
+PARTS_OF_GIT: Final = "parts"
+"""Name of the folder in `ShownGit.programs` with the programs that git starts, `git` itself among them."""
 SHOWN_AS_THEY_ARE: Final = ("hooks", "modules")
-"""Folders of a repository that commands find as they are, to read, in its shadow too."""
+"""Folders of a repository that commands see unchanged and read-only, even in a shadow."""
 
 
 class ShownGit(Struct, frozen=True, kw_only=True):
     """The repository of the workspace as a command finds it, with `place` None if there is none.
 
     `shadow` is the folder that it finds in the place of the repository, and may write; None: it finds the
-    repository itself, to read. `settings` is a folder with the user's settings, which are those of the system
-    for the command. `programs` is a folder with a program `git` that works in the shadow, for sandboxes that
-    can't show it in the place of the repository.
+    repository itself, to read. `settings` is a folder with the user's settings, read by the command's git as
+    those of the system. `programs` is a folder with a program `git` that works in the shadow, for sandboxes
+    that can't mount.
     """
 
     place: GitPlace | None
@@ -82,7 +84,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     other commands, in a sandbox that can do so and where the system allows it. With `connects` it may connect
     to everything, in a sandbox without its own network.
 
-    `git` shows the repository to the command; None: it finds `.git` as it is, to read.
+    `git` shows the repository to the command; None: it sees the real `.git`, read-only.
     """
 
     writes: bool = True
@@ -107,8 +109,8 @@ class Sandbox(Protocol):
     name: str
     """Its name for people."""
     objects_of_git: Path | None
-    """Where commands find the objects of a repository whose place a shadow has; None: where they are, since
-    this sandbox can't show a folder in the place of another one."""
+    """The path at which commands find a repository's objects when a shadow is mounted over it. None: the
+    real path, since this sandbox can't mount."""
     has_own_network: bool
     """Whether commands have their own, isolated network, so that they can get a proxy in it."""
 
@@ -147,7 +149,10 @@ def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def environment_of(git: ShownGit, environ: Mapping[str, str]) -> dict[str, str]:
     """The variables with which git finds the shadow where nothing can be mounted."""
     found = {"GIT_CONFIG_SYSTEM": str(git.settings / CONFIG)}
-    return found | ({"PATH": f"{git.programs}:{environ.get('PATH', '')}"} if git.shadow else {})
+    if git.shadow:
+        found["PATH"] = f"{git.programs}:{environ.get('PATH', '')}"
+        found["GIT_EXEC_PATH"] = str(git.programs / PARTS_OF_GIT)  # git puts it first in the PATH of hooks
+    return found
 
 
 @asynccontextmanager

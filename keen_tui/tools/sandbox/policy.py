@@ -61,7 +61,8 @@ _TOOLCHAIN_SECRETS = _each(
 """Files with keys in there."""
 
 ALWAYS_PROTECTED = (".git", ".keen")
-"""Read-only in the workspace, and impossible to create if missing: programs run things from there."""
+"""Protected in the workspace, since programs run things from there: commands get a shadow of `.git`, and a
+new `.keen` is kept back."""
 
 PROTECTED_IF_THERE = _each(
     ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"

@@ -71,7 +71,7 @@ def _said(sandbox: str, said: str) -> str:
     if _says(said, _HIDDEN):
         return "it may need a file that commands can't read, because it may hold keys or passwords"
     if _says(said, _SIGNING):
-        return "git signs with a key of yours, which the sandbox hides"
+        return "git needs your signing key, which the sandbox hides"
     if _says(said, _CREDENTIALS):
         return "git needs your credentials, which the sandbox hides"
     if _says(said, _NETWORK):

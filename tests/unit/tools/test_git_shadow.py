@@ -56,7 +56,7 @@ async def test_a_branch_that_both_have_moved_stays_and_the_other_commit_gets_a_n
     )
     theirs = said.split()[0]
     name = f"refs/keen/main-{theirs[:8]}"
-    assert f"main has changed outside the sandbox too; what the command made of it is {name}" in said
+    assert f"main also changed outside the sandbox; the command's version is saved as {name}" in said
     assert repository.subject() == "mine"
     assert repository.git("rev-parse", name) == theirs
     assert (await repository.jail("git log -1 --format=%s")).text.strip() == "mine"
@@ -83,7 +83,7 @@ async def test_what_both_have_staged_is_staged(repository: Repository) -> None:
 async def test_a_file_that_both_have_staged_stays_as_the_person_staged_it(repository: Repository) -> None:
     (repository.top / "b").write_text("mine")
     said = await beside(repository, "sleep 0.1; echo theirs > b; git add b", ("add", "b"))
-    assert "b was staged outside the sandbox too, and is staged as it was there" in said
+    assert "b was also staged outside the sandbox; Keen kept that version" in said
     assert repository.git("show", ":b") == "mine"
 
 
@@ -129,11 +129,11 @@ async def test_a_rebase_that_stops_is_continued_in_the_next_command_or_outside(
 
 async def test_what_git_would_run_stays_in_the_shadow_for_the_next_command(repository: Repository) -> None:
     result = await repository.jail("git config core.pager evil; git config user.name Grace")
-    assert "the setting core.pager can make git run programs, and only changed in the sandbox" in result.text
+    assert "changed only in the sandbox: the setting core.pager" in result.text
     assert repository.git("config", "user.name") == "Grace"
     result = await repository.jail("git config core.pager")
     assert result.text.splitlines()[0] == "evil"
-    assert "can make git run" not in result.text
+    assert "only in the sandbox" not in result.text
 
 
 async def test_remotes_and_branches_are_set_up(repository: Repository) -> None:
@@ -171,7 +171,7 @@ async def test_a_repository_is_made_where_there_is_none(jail: Jail) -> None:
         " && mkdir -p .git/hooks && echo evil > .git/hooks/post-commit && chmod +x .git/hooks/post-commit"
     )
     assert result.exit_code == 0, result.text
-    assert "hooks/post-commit, the setting core.pager can make git run programs" in result.text
+    assert "changed only in the sandbox: hooks/post-commit, the setting core.pager" in result.text
     git = jail.workspace / ".git"
     assert "evil" not in (git / "config").read_text()
     assert not (git / "hooks/post-commit").exists()
@@ -221,7 +221,7 @@ async def test_the_users_settings_hold_without_what_is_secret(repository: Reposi
 async def test_nothing_is_done_for_a_command_that_leaves_the_repository_alone(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await repository.jail("git log")
+    await repository.jail("touch y; git log")
     ran: list[object] = []
     monkeypatch.setattr(OwnGit, "tried", lambda *words, **_: ran.append(words))
     await repository.jail("git status; git log; echo x > y")

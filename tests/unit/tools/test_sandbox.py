@@ -203,7 +203,7 @@ async def test_what_runs_programs_later_is_not_written(jail: Jail, name: str) ->
 )
 async def test_what_a_command_calls_a_repository_is_none(jail: Jail, content: str) -> None:
     result = await jail(content)
-    assert "the new .git isn't a repository, and is now" in result.text
+    assert "the new .git isn't a repository; Keen moved it to" in result.text
     assert not os.path.lexists(jail.workspace / ".git")
 
 

@@ -199,7 +199,7 @@ def ended(command: str, code: int | None, output: str) -> ToolResult:
             "bubblewrap",
             128,
             "error: gpg failed to sign the data\nfatal: failed to write commit",
-            "signs with",
+            "your signing key",
         ),
         ("bubblewrap", 128, "fatal: could not read Username for 'https://x.org'", "your credentials"),
         ("landlock", 255, "git@x.org: Permission denied (publickey).", "your credentials"),
