@@ -39,11 +39,13 @@ from keen_tui.tools.quarantine.look import NewEntryFinder
 from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
+from keen_tui.tools.sandbox.home_files import CommandHome
 from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
 from keen_tui.tools.sandbox.trial import unfinished
 
+_NOT_IN_YOURS = "[written in the sandbox's own home, yours is unchanged: {}]"
 _HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
 
 _RAN_READ_ONLY = "[it ran read-only]"
@@ -51,6 +53,7 @@ _RUNS_READ_ONLY = "[it runs read-only; if it has to change files, end it and sta
 _ASKS = "it waits for your answer to a question; answer that first."
 _NOTHING_WRITTEN = Terms(writes=False, hides_tracked=True)
 
+_MOST_NAMED = 5
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
 
@@ -135,6 +138,7 @@ class Bash:
         self._sandbox = sandbox
         self._keys = keys
         self._network = network
+        self._home: CommandHome | None = None
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     def target(self, arguments: Mapping[str, Any]) -> str:
@@ -161,6 +165,7 @@ class Bash:
                 self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
             )
 
+        written: list[str] = []
         new_files = None
         if sandbox and not access.reads_only and self._quarantine:
             new_files = NewFiles(self._look, self._quarantine, command, self._keys)
@@ -177,6 +182,7 @@ class Bash:
                 gate=gate,
                 limit=within,
                 git=git,
+                written=written,
                 new=new_files,
             )
 
@@ -191,7 +197,7 @@ class Bash:
         shares = not (access.reads_only or (gate and gate.install))
         hides_tracked = access.reads_only and not _is_git(access)
         terms = Terms(writes=not access.reads_only, hides_tracked=hides_tracked, shares_network=shares)
-        outside = Outside(reason=partial(_stopped_by, sandbox, gate), run=running(None, ORDINARY))
+        outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
         revealing = Terms(reveals=access.secrets, shares_network=shares)
         return PreparedCall(
             access=access,
@@ -310,12 +316,22 @@ class Bash:
         self, command: str, running: _Running, on_output: Callable[[bytes], None]
     ) -> _EndedCommand:
         """Run it to its end. Also returns the files that it couldn't read."""
+        home = self._home_of(running.sandbox) if running.sandbox and running.terms.writes else None
+        before = await asyncio.to_thread(home.look) if home else {}
         async with self._watched(command, running) as launch:
             folder = self._workspace.root
             ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
+        if home and (written := await asyncio.to_thread(home.written_since, before)):
+            running.written.extend(written)
+            on_output(f"{_NOT_IN_YOURS.format(', '.join(written[:_MOST_NAMED]))}\n".encode())
         for sentence in running.said_of_git:
             on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden
+
+    def _home_of(self, sandbox: Sandbox) -> CommandHome:
+        if self._home is None:
+            self._home = CommandHome(sandbox.policy)
+        return self._home
 
     @asynccontextmanager
     async def _watched(self, command: str, running: _Running) -> AsyncIterator[Launch]:
@@ -356,15 +372,17 @@ _EndedCommand = tuple[Ended, tuple[Path, ...]]
 
 
 class _Running(Struct, kw_only=True):
-    """The sandbox of a command and its terms, its network access, and its time limit. `git` is its
-    use of the repository. `new` keeps back new files. `is_moved`: it went
-    to the background. `apart` says why no other command reaches its ports, "" if others do."""
+    """The sandbox of a command and its terms, its network access, and its time limit. `git` is its use of the
+    repository. `written` are the files that it wrote in the sandbox's own home. `new` keeps back new files.
+    `is_moved`: it went to the background. `apart` says why no other command reaches its ports, "" if others
+    do."""
 
     sandbox: Sandbox | None
     terms: Terms
     gate: HostGate | None
     limit: TimeLimit
     git: GitUse | None
+    written: list[str]
     new: NewFiles | None
     is_moved: bool = False
     apart: str = ""
@@ -375,9 +393,13 @@ class _Running(Struct, kw_only=True):
         return self.git.sentences if self.git else ()
 
 
-def _stopped_by(sandbox: Sandbox | None, gate: HostGate | None, result: ToolResult) -> str:
+def _stopped_by(
+    sandbox: Sandbox | None, gate: HostGate | None, written: Sequence[str], result: ToolResult
+) -> str:
     """What the sandbox stopped. A person who has just refused a host isn't asked to run the command
     outside."""
+    if written and not result.exit_code:
+        return f"it wrote {', '.join(written[:_MOST_NAMED])} in the sandbox's own home"
     if result.exit_code and gate and gate.refused:
         return "" if gate.declined else f"it could not reach {gate.refused[0]}"
     return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

@@ -73,6 +73,11 @@ class Scratch:
         finally:
             remove_tree(once)
 
+    @property
+    def home(self) -> Path | None:
+        """The home that commands share; None before the first one."""
+        return self._own / "home" if self._own else None
+
     def new_folder(self, prefix: str) -> Path:
         """A new private folder beside the shared ones, which no command sees unless it is shown to it. Raises
         OSError."""

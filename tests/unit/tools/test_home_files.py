@@ -1,0 +1,44 @@
+"""What a command writes in the sandbox's own home, as if it lasted, is said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
+from tests.support.jail import SANDBOXES, Jail
+
+
+@pytest.fixture(params=SANDBOXES)
+def jail(request: pytest.FixtureRequest, tmp_path: Path) -> Jail:
+    return Jail(request.param, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo x >> ~/.bashrc", ".bashrc"),
+        ("git config --global user.name x", ".gitconfig"),
+        (
+            "mkdir -p ~/.local/lib/python3.11 ~/.ssh && touch ~/.ssh/config",
+            ".local/lib/python3.11, .ssh/config",
+        ),
+        ("mkdir -p ~/.cache/x ~/.npm && touch ~/.cache/x/y ~/.python_history ~/.wget-hsts", ""),
+        ("echo x > ~/notes.txt; cat ~/.bashrc", ""),
+    ],
+)
+async def test_what_would_last_is_said_once_and_offered_outside(jail: Jail, command: str, said: str) -> None:
+    bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox)))
+    for expected in (said, ""):
+        prepared = await bash.prepare({"command": command})
+        result = await prepared.run(lambda *_: None)
+        note = f"[written in the sandbox's own home, yours is unchanged: {expected}]"
+        assert (note in result.text) == bool(expected), result.text
+        assert prepared.outside
+        assert (f"it wrote {expected} in the sandbox's own home" in prepared.outside.reason(result)) == bool(
+            expected
+        )
+    assert not (jail.home / ".bashrc").exists()
