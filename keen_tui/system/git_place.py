@@ -43,8 +43,10 @@ def git_place(folder: Path, home: Path) -> GitPlace | None:
             return None
         if stat.S_ISREG(status.st_mode):
             return _named_in(entry)
-        is_repository = stat.S_ISDIR(status.st_mode) and not os.path.lexists(entry / "commondir")
-        return GitPlace(top, entry, entry) if is_repository and _is_whole(entry, entry) else None
+        if not stat.S_ISDIR(status.st_mode) or os.path.lexists(entry / "commondir"):
+            return None
+        if _is_whole(entry, entry):  # git, too, looks further up if it isn't
+            return GitPlace(top, entry, entry)
     return None
 
 

@@ -15,6 +15,7 @@ _LONG_NAME: Final = 0xFFF
 _HAS_MORE_FLAGS: Final = 0x40
 _IS_INTENDED: Final = 0x20
 _STAGE: Final = 0x30
+_LONGEST_NAME: Final = 4_096
 _BLOCK: Final = 32_768
 """Bytes that are compared at once."""
 
@@ -43,14 +44,17 @@ def changed_paths(before: bytes, after: bytes, hash_size: int) -> Staged:
     Raises:
         UnknownIndex: one of them is damaged or of a kind that isn't read.
     """
-    one, other = _IndexReader(before, hash_size), _IndexReader(after, hash_size)
-    while one.left and other.left:
-        if one.skips_what_is_same(other):
-            continue
-        one.take()
-        other.take()
-    one.take_rest()
-    other.take_rest()
+    try:
+        one, other = _IndexReader(before, hash_size), _IndexReader(after, hash_size)
+        while one.left and other.left:
+            if one.skips_what_is_same(other):
+                continue
+            one.take()
+            other.take()
+        one.take_rest()
+        other.take_rest()
+    except (IndexError, ValueError) as error:
+        raise error if isinstance(error, UnknownIndex) else UnknownIndex("the index is damaged") from error
     paths = [path for path in {**one.found, **other.found} if one.found.get(path) != other.found.get(path)]
     return {path: tuple(other.found.get(path, ())) for path in paths}
 
@@ -113,7 +117,7 @@ class _IndexReader:
         else:
             end = self._end_of_name(at, start)
             path, behind = content[start:end], end + 8 - (end - at) % 8
-        if behind > len(content) or not path:
+        if behind > len(content) or not path or len(path) > _LONGEST_NAME:
             raise UnknownIndex("the index is damaged")
         entry = StagedEntry(
             f"{int.from_bytes(content[at + _TO_MODE : at + _TO_MODE + 4], 'big'):06o}",

@@ -45,6 +45,13 @@ _CHUNK: Final = 1_000_000
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+_OF_THE_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE)
+
+
+class DamagedObjects(Exception):
+    """New objects that can't be taken; the text says why."""
+
+
 class NewObjects:
     """The objects in a shadow that the repository doesn't have yet.
 
@@ -60,19 +67,20 @@ class NewObjects:
         self._private = private
         self._git = git
 
-    def bring_back(self) -> str:
-        """Take all of them into the repository, and out of the shadow. Returns why some couldn't be taken, as
-        the end of a sentence; "" if all could."""
+    def bring_back(self) -> None:
+        """Take all of them into the repository, and out of the shadow. Raises DamagedObjects, and OSError if
+        the disk is full or broken."""
         try:
             self._take_loose()
             for pack in self._names("objects/pack", _PACK):
                 self._take_pack(pack)
             self._take_lfs()
-        except WorkTreeFailed as error:
-            return str(error)
-        except (OSError, ValueError, zlib.error) as error:
-            return getattr(error, "strerror", None) or str(error)
-        return ""
+        except OSError as error:
+            if error.errno in _OF_THE_DISK:
+                raise
+            raise DamagedObjects(error.strerror or str(error)) from error
+        except (WorkTreeFailed, ValueError, zlib.error) as error:
+            raise DamagedObjects(str(error)) from error
 
     def _take_loose(self) -> None:
         names = [

@@ -45,7 +45,11 @@ _COPIED: Final = frozenset(
 )
 _COPIED_OF_OTHERS: Final = frozenset(["HEAD", "gitdir", "commondir", "locked"])
 _LARGEST: Final = 1_000_000_000
-_LARGEST_STATE: Final = 50_000_000
+_LARGEST_INDEX: Final = 200_000_000
+_LARGEST_LOG: Final = 50_000_000
+_LARGEST_STATE: Final = 5_000_000
+_MOST_STATE: Final = 500
+_LONGEST_REF: Final = 4_096
 _NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
 _MODES: Final = ("100644", "100755", "120000", "160000")
 
@@ -99,6 +103,13 @@ class GitFolder:
                 self._copy(name)
         self.stamps = found
         return changed
+
+    def assume(self) -> None:
+        """Note what the repository has, without copying it. Raises OSError."""
+        self.stamps = self.look()
+        for name in self.stamps:
+            if self._is_copied(name) and name != "index" and not name.startswith("logs/"):
+                self._copies[name] = self._of_real(name)
 
     def note(self) -> None:
         """Treat the shadow as it is now as unchanged. Raises OSError."""
@@ -186,8 +197,13 @@ class GitFolder:
         """Take over the lines of the reflogs of HEAD and of these refs; `sizes` are their lengths before git
         wrote its own lines. Raises OSError."""
         for name, size in sizes.items():
-            ours = content_of(self.shadow / name, most=_LARGEST_STATE)
-            if ours is None or not is_log(ours) or (name != "logs/HEAD" and name[5:] not in refs):
+            if name != "logs/HEAD" and name[5:] not in refs:
+                continue
+            try:
+                ours = content_of(self.shadow / name, most=_LARGEST_LOG)
+            except OSError:
+                continue
+            if not ours or not is_log(ours):
                 continue
             theirs, copied = self._of_real(name)[:size], self._log_sizes.get(name, 0)
             if theirs[:copied] == ours[:copied]:
@@ -221,7 +237,7 @@ class GitFolder:
             UnknownIndex: it is of a kind that Keen doesn't read, or names files that no work tree can have.
             WorkTreeFailed: git doesn't take it.
         """
-        ours = content_of(self.shadow / "index", most=_LARGEST)
+        ours = content_of(self.shadow / "index", most=_LARGEST_INDEX)
         copied = content_of(self._index, most=_LARGEST) or b""
         if ours is None:
             return ""
@@ -241,6 +257,10 @@ class GitFolder:
         units = {first for name in changed if is_name_of_state(first := name.partition("/")[0])}
         for unit in sorted(units):
             inside = [name for name in files if _is_of(name, unit)]
+            if len(inside) > _MOST_STATE or sum(files[name][2] for name in inside) > _LARGEST_STATE:
+                self.pending.add(unit)
+                yield unit
+                continue
             ours = {name: self._of_shadow(name) for name in inside}
             there = {name: self._of_real(name) for name in self.look() if _is_of(name, unit)}
             before = {name: content for name, content in self._copies.items() if _is_of(name, unit)}
@@ -268,10 +288,11 @@ class GitFolder:
         """Take over the refs of this work tree alone. Yields sentences about those that stay."""
         if not any(name.startswith("refs/") for name in changed):
             return
-        ours = {name: self._of_shadow(name) for name in files if is_of_work_tree(name)}
+        own = [name for name in files if is_of_work_tree(name)][:_MOST_STATE]
+        ours = {name: self._of_shadow(name, most=_LONGEST_REF) for name in own}
         before = {name: content for name, content in self._copies.items() if is_of_work_tree(name)}
         theirs = {name: self._of_real(name) for name in self.look() if is_of_work_tree(name)}
-        yield from bring_refs_back(self.ran, *map(_said, (before, ours, theirs)))
+        yield from bring_refs_back(self.ran, *(_said(each) for each in (before, ours, theirs)), failed=[])
         self._copies = {name: each for name, each in self._copies.items() if name not in before} | ours
 
     def keep(self, name: str, content: bytes, *, stays: bool) -> None:
@@ -287,12 +308,13 @@ class GitFolder:
     def is_same(self, name: str) -> bool:
         """Whether a file of the shadow holds what that of the repository holds."""
         try:
-            return self._of_shadow(name) == self._of_real(name)
+            sizes = [(folder / name).lstat().st_size for folder in (self.shadow, self.real)]
+            return sizes[0] == sizes[1] and self._of_shadow(name) == self._of_real(name)
         except OSError:
             return False
 
-    def _of_shadow(self, name: str) -> bytes:
-        return content_of(self.shadow / name, most=_LARGEST_STATE) or b""
+    def _of_shadow(self, name: str, *, most: int = _LARGEST_STATE) -> bytes:
+        return content_of(self.shadow / name, most=most) or b""
 
     def _of_real(self, name: str) -> bytes:
         return content_of(self.real / name, most=_LARGEST) or b""

@@ -15,6 +15,8 @@ from keen_tui.tools.git.git_data import is_ref, ref_value
 
 PACKED: Final = "packed-refs"
 
+_NOT_UPDATED: Final = "{} wasn't updated ({})"
+_HEAD_OF_LIST: Final = b"# pack-refs"
 _LARGEST_LIST: Final = 500_000_000
 _LONGEST: Final = 4_096
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -32,12 +34,14 @@ class RefReader:
 
     def __init__(self, folder: Path, *, is_ours: bool) -> None:
         self._folder = folder
+        self._is_ours = is_ours
         self._content: Callable[[Path], bytes] = _of_ours if is_ours else _of_commands
         self._known: dict[str, tuple[tuple[int, ...], str | None]] = {}
         self._packed: tuple[tuple[int, ...], Refs] = ((), {})
 
     def read(self, stamps: Stamps) -> Refs:
-        """The refs, of which `stamps` are the files. What isn't a ref is left out."""
+        """The refs, of which `stamps` are the files. What isn't a ref is left out. Raises OSError and
+        ValueError if the list of refs can't be read."""
         refs = dict(self._packed_refs(stamps.get(PACKED, ())))
         for name, stamp in stamps.items():
             if name.startswith("refs/") and not name.endswith(".lock"):
@@ -55,11 +59,10 @@ class RefReader:
 
     def _packed_refs(self, stamp: tuple[int, ...]) -> Refs:
         if stamp != self._packed[0]:
-            found: dict[str, str] = {}
-            with suppress(OSError):
-                content = content_of(self._folder / PACKED, most=_LARGEST_LIST) or b""
-                found = dict(_listed(content.decode("utf-8", "surrogateescape")))
-            self._packed = (stamp, found)
+            content = content_of(self._folder / PACKED, most=_LARGEST_LIST) or b""
+            if stamp and not self._is_ours and not content.startswith(_HEAD_OF_LIST):
+                raise ValueError(f"{PACKED} can't be read")
+            self._packed = (stamp, dict(_listed(content.decode("utf-8", "surrogateescape"))))
         return self._packed[1]
 
 
@@ -89,10 +92,13 @@ def _of_commands(path: Path) -> bytes:
     return content_of(path, most=_LONGEST) or b""
 
 
-def bring_refs_back(ran: Callable[..., object], before: Refs, ours: Refs, theirs: Refs) -> Iterator[str]:
+def bring_refs_back(
+    ran: Callable[..., object], before: Refs, ours: Refs, theirs: Refs, *, failed: list[str]
+) -> Iterator[str]:
     """Change the refs of a repository, which are `theirs`, as a command has changed them from `before` to
     `ours`. A ref that somebody else has changed stays; what the command made of it gets another
-    name. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed."""
+    name. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed; the names of refs
+    that git refuses are added to `failed`."""
     deleted: dict[str, bytes] = {}
     written: dict[str, bytes] = {}
     for name in sorted({**before, **ours}):
@@ -106,14 +112,18 @@ def bring_refs_back(ran: Callable[..., object], before: Refs, ours: Refs, theirs
                 yield f"{name} also changed outside the sandbox; the command's version is saved as {kept}"
             continue
         if mine.startswith("ref:"):
-            ran("symbolic-ref", name, mine[5:])
+            try:
+                ran("symbolic-ref", name, mine[5:])
+            except WorkTreeFailed as error:
+                failed.append(name)
+                yield _NOT_UPDATED.format(name, error)
         elif mine:
             old = was if was and not was.startswith("ref:") else ""
             written[name] = _command("update", name, mine, old or "0" * len(mine) * (not was))
         else:
             deleted[name] = _command("delete", name, *([] if was.startswith("ref:") else [was]))
     for commands in (deleted, written):  # a branch may make room for another one below it
-        yield from _applied(ran, commands)
+        yield from _applied(ran, commands, failed)
 
 
 def _command(verb: str, name: str, *values: str) -> bytes:
@@ -122,7 +132,7 @@ def _command(verb: str, name: str, *values: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _applied(ran: Callable[..., object], commands: Mapping[str, bytes]) -> Iterator[str]:
+def _applied(ran: Callable[..., object], commands: Mapping[str, bytes], failed: list[str]) -> Iterator[str]:
     """Run all at once; if git refuses them, one by one."""
     words = ("update-ref", "-z", "--stdin")
     if not commands:
@@ -134,4 +144,5 @@ def _applied(ran: Callable[..., object], commands: Mapping[str, bytes]) -> Itera
             try:
                 ran(*words, given=command)
             except WorkTreeFailed as error:
-                yield f"{name} wasn't updated ({error})"
+                failed.append(name)
+                yield _NOT_UPDATED.format(name, error)

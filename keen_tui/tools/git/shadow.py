@@ -28,9 +28,9 @@ from keen_tui.system.safe_read import content_of
 from keen_tui.system.trees import walk
 from keen_tui.tools.git.changed_settings import bring_settings_back
 from keen_tui.tools.git.folder_stamps import Stamps
-from keen_tui.tools.git.git_data import is_name_of_state, is_ref, ref_value
+from keen_tui.tools.git.git_data import is_name_of_state, is_ref
 from keen_tui.tools.git.index_changes import UnknownIndex
-from keen_tui.tools.git.new_objects import NewObjects
+from keen_tui.tools.git.new_objects import DamagedObjects, NewObjects
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.part import GitFolder
 from keen_tui.tools.git.refs import PACKED, RefReader, Refs, bring_refs_back, packed
@@ -63,7 +63,8 @@ class BroughtBack(Struct, frozen=True):
 
 
 class ShadowDamaged(Exception):
-    """A command has removed or replaced its shadow. Nothing is brought back."""
+    """A command has removed or damaged its shadow, which the text describes. Nothing is brought back, and the
+    shadow is of no more use."""
 
 
 class Shadow:
@@ -90,11 +91,13 @@ class Shadow:
         self._theirs = RefReader(place.common, is_ours=True)
         self._ours = RefReader(self.path, is_ours=False)
         for each in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
-            (self.path / each).mkdir(parents=True)
+            with opened_folder(self.path / each, make=True):
+                pass  # never through a link, which a command may have put there
         self._private.mkdir()
         self._objects_at = os.fsencode(objects) + b"\n"
         put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
-        put_file(self.path / PACKED, packed({}), None, flush=False)
+        if not (self.path / PACKED).exists():
+            put_file(self.path / PACKED, packed({}), None, flush=False)
         config = (place.common / "config").read_bytes()
         self._hash_size = 32 if _SHA256.search(config) else 20
         own = place.top if place.git == place.common else None
@@ -111,19 +114,14 @@ class Shadow:
                 [path.relative_to(self.place.top) for path in hidden if self.place.top in path.parents]
             )
 
-    def take(self, repository: Path) -> None:
-        """Use a repository that a command has created as the shadow of Keen's new one. Raises OSError."""
+    def assume(self) -> None:
+        """Take what is in the shadow as changes of the repository, which is new. Raises OSError."""
         with self._lock:
-            self._refresh(())
-            shutil.rmtree(self.path)
-            repository.rename(self.path)
-            put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
-            if not (self.path / PACKED).exists():
-                put_file(self.path / PACKED, packed({}), None, flush=False)
+            self._common.assume()
 
     def bring_back(self) -> BroughtBack:
-        """Bring back what commands have changed. Raises ShadowDamaged, and OSError if the repository itself
-        is gone."""
+        """Bring back what commands have changed. Raises ShadowDamaged, and OSError if the disk is full, or
+        the repository itself is gone."""
         with self._lock:
             return self._bring_back()
 
@@ -247,13 +245,20 @@ class Shadow:
         parts = [
             part for part in (self._common, *self._trees.values()) if part.is_seen and part.shadow.is_dir()
         ]
-        changes = {part: part.changed() for part in parts}
+        try:
+            changes = {part: part.changed() for part in parts}
+        except OSError as error:
+            raise ShadowDamaged(_words(error)) from error
         if not {"HEAD", PACKED} <= changes[self._common][1].keys():
-            raise ShadowDamaged
-        ours = self._ours.read(changes[self._common][1])
-        problem = self._objects.bring_back()
-        if problem:
-            return BroughtBack(self._not_told((f"new objects can't be brought back: {problem}",)))
+            raise ShadowDamaged("a part of it is gone")
+        try:
+            ours = self._ours.read(changes[self._common][1])
+        except (OSError, ValueError) as error:
+            raise ShadowDamaged(_words(error)) from error
+        try:
+            self._objects.bring_back()
+        except DamagedObjects as error:
+            raise ShadowDamaged(str(error)) from error
         if not ended and not any(names for names, _ in changes.values()):
             return BroughtBack()
         before = {part: part.look() for part in parts}
@@ -271,8 +276,10 @@ class Shadow:
     ) -> Iterator[str]:
         logs = {part: part.logs_of(names) for part, (names, _) in changes.items()}
         theirs = self._theirs.read(seen)
-        yield from bring_refs_back(self._common.ran, self._refs, ours, theirs)
-        self._refs = ours
+        failed: list[str] = []
+        yield from bring_refs_back(self._common.ran, self._refs, ours, theirs, failed=failed)
+        again = {name: self._refs.get(name, "") for name in failed}
+        self._refs = {name: value for name, value in {**ours, **again}.items() if value}
         for part, (names, files) in changes.items():
             if part is not self._common and part.is_seen:
                 yield from part.bring_refs_back(names, files)
@@ -344,15 +351,19 @@ class Shadow:
             if name in self._trees or tree is None:
                 continue
             real = self.place.common / _WORK_TREES / name
-            if not self._is_named_by(tree, name) or os.path.lexists(real):
+            try:
+                if not self._is_named_by(tree, name) or os.path.lexists(real):
+                    continue
+            except OSError:
                 continue
             real.mkdir(parents=True)
-            head = content_of(self.path / _WORK_TREES / name / "HEAD", most=_LONGEST_PATH) or b""
+            nothing = b"ref: refs/heads/none\n"  # until git has checked what is checked out
             for file, content in (("commondir", b"../..\n"), ("gitdir", os.fsencode(tree / ".git") + b"\n")):
                 put_file(real / file, content, None, flush=False)
-            put_file(real / "HEAD", head if ref_value(head) else b"ref: refs/heads/none\n", None, flush=False)
+            put_file(real / "HEAD", nothing, None, flush=False)
             put_file(tree / ".git", b"gitdir: " + os.fsencode(real) + b"\n", None, flush=False)
             self._trees[name] = self._part_of(name, tree)
+            self._trees[name].keep("HEAD", nothing, stays=False)
             yield self._trees[name]
 
     def _is_named_by(self, tree: Path, name: str) -> bool:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import shlex
-import shutil
-import stat
 import threading
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,14 +18,15 @@ from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.shadow import BroughtBack, Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
 from keen_tui.tools.sandbox.base import PARTS_OF_GIT, SETTINGS, Sandbox, ShownGit
+from keen_tui.tools.sandbox.placeholders import is_free
 from keen_tui.tools.sandbox.scratch import scratch_in
 
 _log = logging.getLogger(__name__)
 
 _MISSING: Final = "git isn't installed."
 _DAMAGED: Final = (
-    "the command removed its copy of the repository, or a part of it; yours is unchanged, and later "
-    "commands get a new copy"
+    "the command damaged its copy of the repository ({}), so nothing of it came back; yours is unchanged, "
+    "and later commands get a new copy"
 )
 _MOST_NAMED: Final = 3
 _PROGRAMS: Final = "programs"
@@ -91,8 +89,8 @@ class CommandGit:
         self._shadow: Shadow | None = None
         self._settings_of: Mapping[Path, int] = {}
         self._own = self._policy.workspace / ".git"
-        self._made = 0
-        """The number on the disk of the repository that Keen made."""
+        self._unborn: Path | None = None
+        """The folder with the repository that a command may make, if it makes one."""
         self._lock = threading.Lock()
 
     def view(self, hidden: Sequence[Path], *, writes: bool) -> ShownGit | None:
@@ -103,13 +101,27 @@ class CommandGit:
             return None
         with self._lock:
             place = self._place()
+            if self._shadow and self._shadow.place != place:
+                self._brought_back()
+                self._shadow = None
             self._folder = self._folder or self._scratch.new_folder("git-")
             return ShownGit(
                 place=place,
                 shadow=self._refreshed(place, git, hidden) if place and writes else None,
                 settings=self._settings(git),
                 programs=self._folder / _PROGRAMS,
+                unborn=self._place_for_new() if writes else None,
             )
+
+    def _place_for_new(self) -> Path | None:
+        """The folder that commands find, and may write, where the workspace could have a repository; None if
+        it has one, or this sandbox can't mount."""
+        if self._objects is None or not is_free(self._own):
+            return None
+        if self._unborn is None:
+            self._unborn = self._scratch.new_folder("shadow-")
+            (self._unborn / "git").mkdir()
+        return self._unborn / "git"
 
     def bring_back(self) -> BroughtBack:
         """Bring back what a command has changed."""
@@ -121,39 +133,37 @@ class CommandGit:
             return BroughtBack()
         try:
             return self._shadow.bring_back()
-        except ShadowDamaged:
+        except ShadowDamaged as damage:
             self._shadow = None
-            return BroughtBack((_DAMAGED,))
+            return BroughtBack((_DAMAGED.format(damage),))
         except OSError as error:
             _log.warning("nothing came back from a shadow", exc_info=True)
             return BroughtBack((f"git's changes couldn't be brought back: {error.strerror}",))
-
-    def lacks_repository(self) -> bool:
-        """Whether a command could make one in the workspace's own folder."""
-        return not os.path.lexists(self._own)
+        except Exception as error:  # a command may have put anything there
+            _log.exception("a shadow can't be read")
+            self._shadow = None
+            return BroughtBack((_DAMAGED.format(error),))
 
     def adopt(self) -> BroughtBack:
-        """Put a repository of Keen's in the place of the one that a command has made, and bring back what is
-        data from that."""
+        """If a command has made a repository where there is none, make one there, and bring back what is data
+        from that of the command."""
         with self._lock:
-            status = self._own.lstat()
-            if status.st_ino == self._made:
-                return self._brought_back()
-            folder = self._scratch.new_folder("made-")
-            there = folder / "git"
-            shutil.move(self._own, there)
-            if not stat.S_ISDIR(status.st_mode) or not (there / "HEAD").is_file():
-                return BroughtBack((f"the new .git isn't a repository; Keen moved it to {there}",))
+            unborn = self._unborn
+            if unborn is None or not (unborn / "git/HEAD").is_file():
+                return BroughtBack()
+            self._unborn = None
+            place = GitPlace(self._policy.workspace, self._own, self._own)
             try:
                 git = OwnGit(missing=_MISSING)
-                git.output(self._policy.workspace, "init", "-q")
-                self._made = self._own.lstat().st_ino
-                self._shadow = self._new_shadow(GitPlace(self._policy.workspace, self._own, self._own), git)
-                self._shadow.take(there)
+                if git_place(self._policy.workspace, self._policy.home) != place:
+                    git.output(self._policy.workspace, "init", "-q", str(self._policy.workspace))
+                self._shadow = Shadow(place, self._policy.workspace, unborn, self._objects_of(place), git)
+                self._shadow.assume()
             except (OSError, WorkTreeFailed, ConfigError) as error:
                 _log.warning("a new repository can't be taken over", exc_info=True)
+                self._shadow = None
                 return BroughtBack(
-                    (f"Keen couldn't take over the new repository, and moved it to {there}: {error}",)
+                    (f"Keen couldn't take over the new repository, which is {unborn}/git: {error}",)
                 )
             return self._brought_back()
 
@@ -191,9 +201,12 @@ class CommandGit:
 
     def _new_shadow(self, place: GitPlace, git: OwnGit) -> Shadow:
         folder = self._scratch.new_folder("shadow-")
-        shadow = Shadow(place, self._policy.workspace, folder, self._objects or place.common / "objects", git)
+        shadow = Shadow(place, self._policy.workspace, folder, self._objects_of(place), git)
         self._write_program(place, shadow.path, git)
         return shadow
+
+    def _objects_of(self, place: GitPlace) -> Path:
+        return self._objects or place.common / "objects"
 
     def _write_program(self, place: GitPlace, shadow: Path, git: OwnGit) -> None:
         self._folder = self._folder or self._scratch.new_folder("git-")
@@ -228,15 +241,15 @@ class GitUse:
 
     @contextmanager
     def shown(self, hidden: Sequence[Path], *, writes: bool) -> Iterator[ShownGit | None]:
-        may_make_one = writes and self._git.lacks_repository()
         view = self._git.view(hidden, writes=writes)
         try:
             yield view
         finally:
-            if may_make_one and not self._git.lacks_repository():
-                self.brought_back = self._git.adopt()
-            elif view and view.shadow:
+            if view and view.shadow:
                 self.brought_back = self._git.bring_back()
+            if view and view.unborn:
+                new = self._git.adopt()
+                self._more += new.sentences
 
     @property
     def sentences(self) -> Sequence[str]:

@@ -50,8 +50,9 @@ SHOWN_AS_THEY_ARE: Final = ("hooks", "modules")
 class ShownGit(Struct, frozen=True, kw_only=True):
     """The repository of the workspace as a command finds it, with `place` None if there is none.
 
-    `shadow` is the folder that it finds in the place of the repository, and may write; None: it finds the
-    repository itself, to read. `settings` is a folder with the user's settings, read by the command's git as
+    `unborn` is a folder that it finds, and may write, at the place of a missing `.git`; None: nothing can be
+    made there. `shadow` is the folder that it finds in the place of the repository, and may write; None: it
+    finds the repository itself, to read. `settings` is a folder with the user's settings, which git reads as
     those of the system. `programs` is a folder with a program `git` that works in the shadow, for sandboxes
     that can't mount.
     """
@@ -60,6 +61,7 @@ class ShownGit(Struct, frozen=True, kw_only=True):
     shadow: Path | None
     settings: Path
     programs: Path
+    unborn: Path | None = None
 
 
 class GitSource(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from keen_tui.tools.sandbox.base import (
     confined_environment,
     require_no_links,
 )
+from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
@@ -42,6 +43,7 @@ class Bubblewrap:
     def __init__(self, program: str, policy: Policy) -> None:
         self._program = program
         self.policy = policy
+        self._placeholders = Placeholders([policy.workspace / ".git"])
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
         self._network = SessionNetwork(program)
@@ -62,7 +64,9 @@ class Bubblewrap:
         needed = partial(_needed, self.policy)
         scratch = self._scratch.folders(lasting=terms.writes, needed=needed)
         secrets = self._secrets.hidden(terms)
+        standing = self._placeholders.standing() if terms.writes else nullcontext(())
         with (
+            standing as missing,
             scratch as folders,
             _in_memory(self._filter) as descriptor,
             _empty_file(secrets) as empty,
@@ -72,7 +76,7 @@ class Bubblewrap:
                 argv=(
                     *(entry.argv if entry else ()),
                     self._program,
-                    *arguments(self.policy, folders, terms, secrets, git),
+                    *arguments(self.policy, folders, missing, terms, secrets, git),
                     *(("--share-net",) if entry else ()),
                     *_emptied(secrets, empty),
                     *("--remount-ro", "/"),
@@ -97,12 +101,13 @@ class Bubblewrap:
 def arguments(
     policy: Policy,
     folders: Folders,
+    missing: Sequence[Path],
     terms: Terms = ORDINARY,
     secrets: Sequence[Path] = (),
     git: ShownGit | None = None,
 ) -> list[str]:
     """The arguments of bwrap that follow from the policy and the existing files. Later mounts cover earlier
-    ones. `secrets` are covered afterwards."""
+    ones. `missing` are protected names with a placeholder, `secrets` are covered afterwards."""
     workspace = str(policy.workspace)
     mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy)]
     mounts += _of_starter(policy) if terms.listener_to is not None else ()
@@ -110,7 +115,7 @@ def arguments(
     mounts += _skills(policy)
     mounts += _read_only(policy.top) if policy.top != policy.workspace else ()
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
-    mounts += _protected(policy, secrets) if terms.writes else ()
+    mounts += _protected(policy, missing, secrets) if terms.writes else ()
     mounts += _git(policy, git) if git else ()
     mounts += _hidden(policy, {policy.workspace, policy.top})
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
@@ -190,11 +195,11 @@ def _of_starter(policy: Policy) -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
 
 
-def _protected(policy: Policy, secrets: Sequence[Path]) -> Iterator[str]:
+def _protected(policy: Policy, missing: Sequence[Path], secrets: Sequence[Path]) -> Iterator[str]:
     for folder in _between(policy.workspace, (*policy.protected, *secrets)):
         yield from ("--bind", str(folder), str(folder))
     for path in policy.protected:
-        yield from _read_only(path)
+        yield from _covered(path) if path in missing else _read_only(path)
     for path in policy.protected_if_there:
         if not path.is_symlink():
             yield from _read_only(path)
@@ -203,6 +208,8 @@ def _protected(policy: Policy, secrets: Sequence[Path]) -> Iterator[str]:
 def _git(policy: Policy, git: ShownGit) -> Iterator[str]:
     """The repository or its shadow, and with a shadow what the command may only read of the repository."""
     yield from ("--ro-bind", str(git.settings), str(_SETTINGS))
+    if git.unborn:
+        yield from ("--bind", str(git.unborn), str(policy.workspace / ".git"))
     if git.place is None:
         return
     common = git.place.common

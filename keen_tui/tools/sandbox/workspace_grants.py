@@ -24,9 +24,7 @@ class WorkspaceGrants:
     def __init__(self, policy: Policy, secrets: Collection[Path], listings: Listings) -> None:
         inside = (path for path in policy.hidden if path.is_relative_to(policy.workspace))
         self.hidden = frozenset((*inside, *secrets))
-        own = policy.workspace / ".git"
-        protected = (path for path in policy.protected if path != own or os.path.lexists(own))
-        closed = (*protected, *policy.protected_if_there, *self.hidden)
+        closed = (*policy.protected, *policy.protected_if_there, *self.hidden)
         self.closed = ClosedPaths(policy.workspace, closed)
         self._workspace = policy.workspace
         self._listings = listings

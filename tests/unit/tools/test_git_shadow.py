@@ -164,11 +164,15 @@ async def test_a_work_tree_made_by_a_command_works_outside(repository: Repositor
 
 
 async def test_a_repository_is_made_where_there_is_none(jail: Jail) -> None:
+    if jail.sandbox.objects_of_git is None:
+        pytest.skip("this sandbox can't mount a folder for a repository that isn't there yet")
     (jail.home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
-    assert (await jail("ls -A; git clean -fd 2>&1; true")).text.splitlines()[0].startswith("fatal: not a git")
+    assert (await jail("git status 2>&1; true")).text.startswith("fatal: not a git repository")
+    assert list(jail.workspace.iterdir()) == []
     result = await jail(
         "git init -qb trunk && echo x > a && git add a && git commit -qm first && git config core.pager evil"
         " && mkdir -p .git/hooks && echo evil > .git/hooks/post-commit && chmod +x .git/hooks/post-commit"
+        " && chmod 555 .git"
     )
     assert result.exit_code == 0, result.text
     assert "changed only in the sandbox: hooks/post-commit, the setting core.pager" in result.text
@@ -176,11 +180,38 @@ async def test_a_repository_is_made_where_there_is_none(jail: Jail) -> None:
     assert "evil" not in (git / "config").read_text()
     assert not (git / "hooks/post-commit").exists()
     assert (git / "HEAD").read_text() == "ref: refs/heads/trunk\n"
-    result = await jail(
-        "git log --format='%s %an'; git status --short; git commit -q --allow-empty -m second"
-    )
+    result = await jail("git log --format='%s %an'; git status -s")
     assert result.text.strip() == "first Ada"
+    result = await jail("chmod 755 .git; git commit -q --allow-empty -m second")
     assert "second" in (git / "logs/HEAD").read_text()
+
+
+async def test_a_command_that_began_without_a_repository_never_writes_one(jail: Jail) -> None:
+    waiting = asyncio.create_task(
+        jail(
+            "touch waits; until test -e go; do sleep 0.02; done; mkdir -p .git/hooks; echo evil > .git/hooks/x"
+        )
+    )
+    await until(lambda: (jail.workspace / "waits").exists())
+    repository = Repository(jail, jail.workspace, hook=False)
+    (jail.workspace / "go").touch()
+    await waiting
+    assert repository.subject() == "first"
+    assert not (jail.workspace / ".git/hooks/x").exists()
+
+
+@pytest.mark.parametrize(
+    "damage", ["mkfifo .git/x", "rm .git/packed-refs", "> .git/packed-refs", "rm -r .git/*"]
+)
+async def test_a_damaged_shadow_costs_the_repository_nothing(repository: Repository, damage: str) -> None:
+    repository.git("branch", "precious")
+    at = damage.replace(".git", "$(git rev-parse --absolute-git-dir)")
+    result = await repository.jail(f"git commit -q --allow-empty -m lost; {at}; true")
+    assert repository.git("branch", "--format=%(refname:short)").split() == ["main", "precious"]
+    if "x" not in damage:
+        assert "the command damaged its copy of the repository" in result.text
+    assert (await repository.jail("git commit -qam two")).exit_code == 0
+    assert repository.subject() == "two"
 
 
 async def test_a_hidden_file_is_neither_staged_nor_changed(repository: Repository) -> None:
