@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from keen_tui.system.git_place import GitPlace
+from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.shadow import Shadow
 from tests.bench.table import Row

@@ -23,9 +23,9 @@ from msgspec import Struct
 from keen_tui.domain.errors import WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import names_in, opened_folder
-from keen_tui.system.git_place import GitPlace
 from keen_tui.system.safe_read import content_of
 from keen_tui.system.trees import walk
+from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.git.changed_settings import bring_settings_back
 from keen_tui.tools.git.folder_stamps import Stamps
 from keen_tui.tools.git.git_data import is_name_of_state, is_ref

@@ -13,7 +13,7 @@ from typing import Final
 
 from keen_tui.domain.errors import ConfigError, WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
-from keen_tui.system.git_place import GitPlace, git_place
+from keen_tui.tools.files.git_place import GitPlace, git_place
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.shadow import BroughtBack, Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings

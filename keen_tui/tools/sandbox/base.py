@@ -10,8 +10,8 @@ from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
-from keen_tui.system.git_place import GitPlace
 from keen_tui.system.threads import to_the_end
+from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.sandbox.policy import Policy
 
 Argv = tuple[str, ...]

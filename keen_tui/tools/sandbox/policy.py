@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.system.git_place import GitPlace
+from keen_tui.tools.files.git_place import GitPlace
 
 
 def _each(names: str) -> tuple[str, ...]:

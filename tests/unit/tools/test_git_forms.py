@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.system.git_place import git_place
+from keen_tui.tools.files.git_place import git_place
 from tests.support.jail import SANDBOXES, Jail
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -187,11 +187,7 @@ async def test_a_repository_is_made_where_there_is_none(jail: Jail) -> None:
 
 
 async def test_a_command_that_began_without_a_repository_never_writes_one(jail: Jail) -> None:
-    waiting = asyncio.create_task(
-        jail(
-            "touch waits; until test -e go; do sleep 0.02; done; mkdir -p .git/hooks; echo evil > .git/hooks/x"
-        )
-    )
+    waiting = asyncio.create_task(jail(f"{WAITS} mkdir -p .git/hooks; echo evil > .git/hooks/x"))
     await until(lambda: (jail.workspace / "waits").exists())
     repository = Repository(jail, jail.workspace, hook=False)
     (jail.workspace / "go").touch()

@@ -16,8 +16,8 @@ from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.settings.load import load_all
 from keen_tui.settings.schema import Settings
-from keen_tui.system.git_place import GitPlace, git_place
 from keen_tui.system.work_tree_records import is_work_tree, project_folder, read_record, record_file
+from keen_tui.tools.files.git_place import GitPlace, git_place
 from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.work_trees import WorkTrees
 from keen_tui.tools.permissions.allowances import Allowances
