@@ -324,7 +324,7 @@ class Bash:
         if home and (written := await asyncio.to_thread(home.written_since, before)):
             running.written.extend(written)
             on_output(f"{_NOT_IN_YOURS.format(', '.join(written[:_MOST_NAMED]))}\n".encode())
-        for sentence in running.said_of_git:
+        for sentence in running.git.sentences if running.git else ():
             on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden
 
@@ -386,11 +386,6 @@ class _Running(Struct, kw_only=True):
     new: NewFiles | None
     is_moved: bool = False
     apart: str = ""
-
-    @property
-    def said_of_git(self) -> Sequence[str]:
-        """Sentences about changes to the repository that weren't brought back."""
-        return self.git.sentences if self.git else ()
 
 
 def _stopped_by(
