@@ -7,14 +7,12 @@ reflogs, operations in progress, and settings that can't make git run anything.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -24,12 +22,12 @@ from keen_tui.domain.errors import WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import names_in, opened_folder
 from keen_tui.system.safe_read import content_of
-from keen_tui.system.trees import walk
 from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.git.changed_settings import bring_settings_back
 from keen_tui.tools.git.folder_stamps import Stamps
 from keen_tui.tools.git.git_data import is_name_of_state, is_ref
 from keen_tui.tools.git.index_changes import UnknownIndex
+from keen_tui.tools.git.kept_files import committed, unstaged
 from keen_tui.tools.git.new_objects import DamagedObjects, NewObjects
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.part import GitFolder
@@ -48,8 +46,6 @@ _ESCAPED: Final = re.compile(r"[\\*?\[ ]")
 _ESCAPE: Final = r"\\\g<0>"
 _MOST_TOLD: Final = 5
 _MOST_TIPS: Final = 200
-_MOST_FILES: Final = 500
-_LARGEST_FILE: Final = 1_000_000
 _LONGEST_PATH: Final = 4_096
 _LARGEST_CONFIG: Final = 1_000_000
 
@@ -128,46 +124,13 @@ class Shadow:
     def committed(self, paths: Sequence[Path]) -> list[Path]:
         """Which of these entries of the work tree are exactly as at the tip of a branch that the repository
         had before the first command."""
-        files = {path: list(_files_in(path)) for path in paths if self.place.top in path.parents}
-        names = {
-            file: file.relative_to(self.place.top).as_posix() for each in files.values() for file in each
-        }
-        asked = [
-            (file, f"{tip}:{name}") for file, name in names.items() if "\n" not in name for tip in self._tips
-        ]
-        given = "".join(f"{what}\n" for _, what in asked).encode("utf-8", "surrogateescape")
-        try:
-            rows = self._common.ran("cat-file", "--batch-check=%(objectname)", given=given).split(b"\n")
-            held = {(file, row.decode()) for (file, _), row in zip(asked, rows, strict=False)}
-            return [
-                path
-                for path, inside in files.items()
-                if inside and all((file, self._name_of(file)) in held for file in inside)
-            ]
-        except (OSError, ValueError, WorkTreeFailed):
-            return []
+        return committed(self._common.ran, self.place.top, self._tips, self._hash_size, paths)
 
     def unstaged(self, paths: Sequence[Path]) -> list[str]:
         """Take these files of the work tree out of the index; returns the names of those that the last commit
         has."""
-        names = [
-            path.relative_to(self.place.top).as_posix() for path in paths if self.place.top in path.parents
-        ]
         own = self._trees.get(self.place.git.name, self._common)
-        given = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
-        try:
-            own.ran("update-index", "-z", "--force-remove", "--stdin", given=given)
-            rows = own.ran("ls-tree", "-r", "-z", "--name-only", "HEAD", "--", *names).split(b"\0")
-        except WorkTreeFailed:  # without a commit, for example
-            return []
-        return list(map(os.fsdecode, filter(None, rows)))
-
-    def _name_of(self, file: Path) -> str:
-        """The name of a file's content in git. Raises OSError."""
-        content = os.fsencode(file.readlink()) if file.is_symlink() else content_of(file, most=_LARGEST_FILE)
-        digest = hashlib.sha1(usedforsecurity=False) if self._hash_size == 20 else hashlib.sha256()
-        digest.update(b"blob %d\0%b" % (len(content or b""), content or b""))
-        return digest.hexdigest()
+        return unstaged(own.ran, self.place.top, paths)
 
     def _refresh(self, hidden: Sequence[Path]) -> None:
         for name in SHOWN_AS_THEY_ARE:
@@ -384,15 +347,6 @@ class Shadow:
         new = tuple(sentence for sentence in sentences if sentence not in self._told)
         self._told.update(new)
         return new
-
-
-def _files_in(entry: Path) -> Iterator[Path]:
-    """The file, or at most some of the files in the folder and below."""
-    if entry.is_symlink() or not entry.is_dir():
-        yield entry
-        return
-    found = (Path(folder, name) for folder, _, names in walk(entry) for name in names)
-    yield from islice(found, _MOST_FILES)
 
 
 def _names_in(folder: Path) -> list[str]:
