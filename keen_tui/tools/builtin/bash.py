@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.domain.display import CommandDisplay, PartDisplay
@@ -23,6 +22,7 @@ from keen_tui.tools.background.movable import MovableOutput
 from keen_tui.tools.background.task_text import moved_result, started_result
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
+from keen_tui.tools.builtin.shell_run import MOST_NAMED, ShellRun, why_outside
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.shown import GitUse, git_in
 from keen_tui.tools.network.gate import HostGate
@@ -42,7 +42,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thr
 from keen_tui.tools.sandbox.home_files import CommandHome
 from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
-from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
+from keen_tui.tools.sandbox.signs import named_among
 from keen_tui.tools.sandbox.trial import unfinished
 
 _NOT_IN_YOURS = "[written in the sandbox's own home, yours is unchanged: {}]"
@@ -53,7 +53,6 @@ _RUNS_READ_ONLY = "[it runs read-only; if it has to change files, end it and sta
 _ASKS = "it waits for your answer to a question; answer that first."
 _NOTHING_WRITTEN = Terms(writes=False, hides_tracked=True)
 
-_MOST_NAMED = 5
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
 
@@ -165,7 +164,7 @@ class Bash:
                 self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
             )
 
-        written: list[str] = []
+        written, uses = list[str](), list[GitUse]()
         new_files = None
         if sandbox and not access.reads_only and self._quarantine:
             new_files = NewFiles(self._look, self._quarantine, command, self._keys)
@@ -173,10 +172,11 @@ class Bash:
         if gate:
             gate.is_unattended = goes_on
 
-        def planned(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> _Running:
+        def planned(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> ShellRun:
             within = limit if gate or goes_on else TimeLimit(timeout)
             git = GitUse(git_in(held_by)) if held_by else None
-            return _Running(
+            uses.extend([git] if git else [])
+            return ShellRun(
                 sandbox=held_by,
                 terms=replace(terms, git=git),
                 gate=gate,
@@ -197,7 +197,9 @@ class Bash:
         shares = not (access.reads_only or (gate and gate.install))
         hides_tracked = access.reads_only and not _is_git(access)
         terms = Terms(writes=not access.reads_only, hides_tracked=hides_tracked, shares_network=shares)
-        outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
+        outside = Outside(
+            reason=partial(why_outside, sandbox, gate, written, uses), run=running(None, ORDINARY)
+        )
         revealing = Terms(reveals=access.secrets, shares_network=shares)
         return PreparedCall(
             access=access,
@@ -213,7 +215,7 @@ class Bash:
             goes_on=goes_on,
         )
 
-    def _trial(self, command: str, access: Access, sandbox: Sandbox, read_only: _Running) -> Trial:
+    def _trial(self, command: str, access: Access, sandbox: Sandbox, read_only: ShellRun) -> Trial:
         """The same command in a place where it can't write anything permanent."""
 
         def reason(result: ToolResult) -> str:
@@ -234,7 +236,7 @@ class Bash:
         access = replace(access, unheld="" if found.sandbox else found.reason)
         return access, shown_parts(access)
 
-    async def _secrets_of(self, running: _Running) -> Sequence[str]:
+    async def _secrets_of(self, running: ShellRun) -> Sequence[str]:
         """What to remove from its output: API keys, and the password of its proxy."""
         keys = await asyncio.to_thread(lambda: tuple(self._keys()))
         return (*keys, running.gate.password) if running.gate else keys
@@ -244,7 +246,7 @@ class Bash:
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
             raise ToolFailure(f"{folder} now leads elsewhere, so commands can't run there.")
 
-    async def _start(self, command: str, running: _Running) -> ToolResult:
+    async def _start(self, command: str, running: ShellRun) -> ToolResult:
         """Start it in the background; the result has what it prints in its first second."""
         await self._require_folder()
         output = HeldOutput(self._workspace.new_output_file, await self._secrets_of(running))
@@ -261,7 +263,7 @@ class Bash:
         task.is_started = True
         return started_result(task, running.apart)
 
-    async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
+    async def _run(self, command: str, running: ShellRun, on_output: OutputSink) -> ToolResult:
         await self._require_folder()
         folder = self._workspace.root
         output = CommandOutput(on_output, self._workspace.new_output_file, await self._secrets_of(running))
@@ -295,7 +297,7 @@ class Bash:
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
 
     async def _moved(
-        self, command: str, running: _Running, output: MovableOutput, work: asyncio.Task[_EndedCommand]
+        self, command: str, running: ShellRun, output: MovableOutput, work: asyncio.Task[_EndedCommand]
     ) -> ToolResult:
         """Let a command go on in the background: without a time limit, and nobody is asked about hosts."""
 
@@ -313,28 +315,25 @@ class Bash:
         return moved_result(task)
 
     async def _ended(
-        self, command: str, running: _Running, on_output: Callable[[bytes], None]
+        self, command: str, running: ShellRun, on_output: Callable[[bytes], None]
     ) -> _EndedCommand:
         """Run it to its end. Also returns the files that it couldn't read."""
-        home = self._home_of(running.sandbox) if running.sandbox and running.terms.writes else None
+        home = None
+        if running.sandbox and running.terms.writes:
+            home = self._home = self._home or CommandHome(running.sandbox.policy)
         before = await asyncio.to_thread(home.look) if home else {}
         async with self._watched(command, running) as launch:
             folder = self._workspace.root
             ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
         if home and (written := await asyncio.to_thread(home.written_since, before)):
             running.written.extend(written)
-            on_output(f"{_NOT_IN_YOURS.format(', '.join(written[:_MOST_NAMED]))}\n".encode())
+            on_output(f"{_NOT_IN_YOURS.format(', '.join(written[:MOST_NAMED]))}\n".encode())
         for sentence in running.git.sentences if running.git else ():
             on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden
 
-    def _home_of(self, sandbox: Sandbox) -> CommandHome:
-        if self._home is None:
-            self._home = CommandHome(sandbox.policy)
-        return self._home
-
     @asynccontextmanager
-    async def _watched(self, command: str, running: _Running) -> AsyncIterator[Launch]:
+    async def _watched(self, command: str, running: ShellRun) -> AsyncIterator[Launch]:
         """Launch it. After its end, bring its changes of the repository back, then keep new files back."""
         new = running.new if running.sandbox and running.terms.writes else None
         try:
@@ -349,7 +348,7 @@ class Bash:
                 if new.names and running.git:
                     await asyncio.to_thread(running.git.unstage, new.names)
 
-    def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
+    def _launch(self, command: str, running: ShellRun) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
         sandbox = running.sandbox
         if sandbox is None:
@@ -369,32 +368,3 @@ def _is_git(access: Access) -> bool:
 
 _EndedCommand = tuple[Ended, tuple[Path, ...]]
 """How a command ended, and the files that it couldn't read."""
-
-
-class _Running(Struct, kw_only=True):
-    """The sandbox of a command and its terms, its network access, and its time limit. `git` is its use of the
-    repository. `written` are the files that it wrote in the sandbox's own home. `new` keeps back new files.
-    `is_moved`: it went to the background. `apart` says why no other command reaches its ports, "" if others
-    do."""
-
-    sandbox: Sandbox | None
-    terms: Terms
-    gate: HostGate | None
-    limit: TimeLimit
-    git: GitUse | None
-    written: list[str]
-    new: NewFiles | None
-    is_moved: bool = False
-    apart: str = ""
-
-
-def _stopped_by(
-    sandbox: Sandbox | None, gate: HostGate | None, written: Sequence[str], result: ToolResult
-) -> str:
-    """What the sandbox stopped. A person who has just refused a host isn't asked to run the command
-    outside."""
-    if written and not result.exit_code:
-        return f"it wrote {', '.join(written[:_MOST_NAMED])} in the sandbox's own home"
-    if result.exit_code and gate and gate.refused:
-        return "" if gate.declined else f"it could not reach {gate.refused[0]}"
-    return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

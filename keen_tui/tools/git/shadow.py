@@ -52,10 +52,12 @@ _LARGEST_CONFIG: Final = 1_000_000
 
 class BroughtBack(Struct, frozen=True):
     """What became of the changes of a command: sentences about what stays in the shadow, and the `.git` files
-    of work trees that it made."""
+    of work trees that it made. `is_done`: running the command again could do the same to the repository once
+    more."""
 
     sentences: tuple[str, ...] = ()
     trees: tuple[Path, ...] = ()
+    is_done: bool = False
 
 
 class ShadowDamaged(Exception):
@@ -225,6 +227,7 @@ class Shadow:
         if not ended and not any(names for names, _ in changes.values()):
             return BroughtBack()
         before = {part: part.look() for part in parts}
+        is_done = ours != self._refs or any("HEAD" in names for names, _ in changes.values())
         sentences = [*self._refs_back(ours, before[self._common], changes)]
         for part, (names, files) in changes.items():
             sentences += self._part_back(part, names, files)
@@ -232,7 +235,8 @@ class Shadow:
         for part in parts:
             part.settle(before[part])
             part.note()
-        return BroughtBack(self._not_told(sentences), tuple(part.tree / ".git" for part in new if part.tree))
+        trees = tuple(part.tree / ".git" for part in new if part.tree)
+        return BroughtBack(self._not_told(sentences), trees, is_done)
 
     def _refs_back(
         self, ours: Refs, seen: Stamps, changes: Mapping[GitFolder, tuple[Collection[str], Stamps]]

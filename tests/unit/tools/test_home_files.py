@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,19 @@ async def test_what_would_last_is_said_once_and_offered_outside(jail: Jail, comm
             expected
         )
     assert not (jail.home / ".bashrc").exists()
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+async def test_a_command_that_has_committed_is_not_offered_again(jail: Jail) -> None:
+    subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
+    bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox)))
+    who = "-c user.name=u -c user.email=u@example.org"
+    for command, offers in (
+        ("git add -N . ; echo x >> ~/.profile", True),
+        (f"git {who} commit -q --allow-empty -m x; echo x >> ~/.bashrc", False),
+        (f"git {who} commit -q --allow-empty -m x; echo 'Read-only file system'; exit 1", False),
+    ):
+        prepared = await bash.prepare({"command": command})
+        result = await prepared.run(lambda *_: None)
+        assert prepared.outside
+        assert bool(prepared.outside.reason(result)) == offers, result.text
