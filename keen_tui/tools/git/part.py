@@ -89,11 +89,6 @@ class GitFolder:
         """Whether commands see more of it than that it exists."""
         return self._shared or self.tree is not None
 
-    @property
-    def is_there(self) -> bool:
-        """Whether commands could change it in the shadow."""
-        return self.is_seen and self.shadow.is_dir()
-
     def refresh(self) -> frozenset[str]:
         """Copy what has changed in the repository; returns the names of all that has. Raises OSError."""
         found = self.look()

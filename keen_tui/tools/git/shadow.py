@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from keen_tui.domain.errors import WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
-from keen_tui.system.folders import names_in, opened_folder
+from keen_tui.system.folders import change_mode, names_in, opened_folder
 from keen_tui.system.safe_read import content_of
 from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.git.changed_settings import bring_settings_back
@@ -88,6 +88,8 @@ class Shadow:
         self._tips: list[str] = []
         self._theirs = RefReader(place.common, is_ours=True)
         self._ours = RefReader(self.path, is_ours=False)
+        self.path.mkdir(exist_ok=True)
+        self._make_usable()
         for each in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
             with opened_folder(self.path / each, make=True):
                 pass  # never through a link, which a command may have put there
@@ -133,6 +135,11 @@ class Shadow:
         has."""
         own = self._trees.get(self.place.git.name, self._common)
         return unstaged(own.ran, self.place.top, paths)
+
+    def _make_usable(self) -> None:
+        """Take back the right to read and write the folder, if a command has removed it. Raises OSError."""
+        with opened_folder(self.path) as folder:
+            change_mode(folder, 0o755)
 
     def _refresh(self, hidden: Sequence[Path]) -> None:
         for name in SHOWN_AS_THEY_ARE:
@@ -211,6 +218,7 @@ class Shadow:
             part for part in (self._common, *self._trees.values()) if part.is_seen and part.shadow.is_dir()
         ]
         try:
+            self._make_usable()
             changes = {part: part.changed() for part in parts}
         except OSError as error:
             raise ShadowDamaged(_words(error)) from error
