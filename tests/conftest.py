@@ -73,7 +73,7 @@ def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No process that a test began works on in the folder of a test."""
+    """No test leaves a process running in its folder."""
     yield
     folder = tmp_path_factory.getbasetemp()
     wait_until(lambda: not list(processes_in(folder)), says=lambda: str(list(processes_in(folder))))

@@ -14,8 +14,8 @@ _Value = TypeVar("_Value")
 
 
 async def in_thread_to_the_end(work: Callable[[], _Value]) -> _Value:
-    """What `work` returns. If the task is cancelled meanwhile, the work goes on, and the cancellation is
-    forgotten: only for the end of a job, after which nothing follows that could be stopped."""
+    """What `work` returns. If the task is cancelled meanwhile, the work continues and the cancellation is
+    forgotten. So use this only at the end of a job, when nothing follows that could be stopped."""
     doing = asyncio.ensure_future(asyncio.to_thread(work))
     while not doing.done():
         with suppress(asyncio.CancelledError):

@@ -443,12 +443,12 @@ async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
 
 
 @needs_git
-async def test_what_is_kept_back_but_committed_is_said(jail: Jail) -> None:
+async def test_a_file_that_is_kept_back_but_committed_is_reported(jail: Jail) -> None:
     subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
     (jail.workspace / "sub").mkdir()
     who = "-c user.name=u -c user.email=u@example.org"
     _, result = await no_to(jail, f"touch sub/AGENTS.md && git add -A && git {who} commit -qm x")
-    assert "[git: sub/AGENTS.md is kept back, but already in the last commit]" in result
+    assert "[git: kept back, but already in the last commit: sub/AGENTS.md]" in result
 
 
 async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_elses(any_name: Jail) -> None:

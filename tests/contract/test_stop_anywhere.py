@@ -132,7 +132,7 @@ async def test_stopped_before_the_first_request_it_ends_as_an_error(tmp_path: Pa
         assert bench.server.requests == []
 
 
-async def test_a_stop_while_the_changes_of_a_command_are_looked_for_is_not_forgotten(
+async def test_a_stop_during_the_search_for_changes_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolbox = build_toolbox(tmp_path / "work", scratch=tmp_path / "scratch")

@@ -1,7 +1,7 @@
 """Counts the points at which the tasks of an event loop wait, and does something at one of them.
 
-A fault belongs to such a point: between two of them nothing else runs. So whoever tries every point has tried
-every moment, like SQLite's tests with every allocation that fails.
+A stop can take effect only at such a point, since between two of them nothing else runs. So trying all points
+tries every moment, as SQLite's tests try every allocation that may fail.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 
 class Suspensions:
-    """The points at which tasks wait that are made while this is `watching`. At number `at`, counted from
-    one, `act` is called."""
+    """The points at which tasks created inside `watching` wait. At number `at`, counted from one, `act` is
+    called."""
 
     def __init__(self, at: int = 0, act: Callable[[], None] = lambda: None) -> None:
         self.count = 0

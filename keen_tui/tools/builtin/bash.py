@@ -45,7 +45,7 @@ from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among
 from keen_tui.tools.sandbox.trial import unfinished
 
-_NOT_IN_YOURS = "[written in the sandbox's own home, yours is unchanged: {}]"
+_NOT_IN_YOURS = "[written only to the sandbox's own home: {}]"
 _HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
 
 _RAN_READ_ONLY = "[it ran read-only]"
@@ -75,8 +75,9 @@ class Bash:
             "it: they can write only to the workspace (except .keen), to a home folder of their own "
             "and to $TMPDIR (/tmp if that is not set). They have no network, or reach it through a proxy "
             "(see HTTP_PROXY) that asks the user about each new host. Files in that home folder and in tmp "
-            "stay for later commands until the program ends. Git works as usual, with hooks, but changes to "
-            "hooks, and to settings that could run programs, stay in the sandbox; the result says so. If a "
+            "stay for later commands until the program ends. Git works as usual and runs hooks. "
+            "Existing hooks can't be changed; new ones, and settings that could run programs, stay in the "
+            "sandbox, and the result says so. If a "
             "command fails because it needs more than that, the user is asked whether to run it again "
             "outside the sandbox. A command may run "
             "read-only first, before the user is asked; the result says so. If it was meant to change files "

@@ -20,7 +20,7 @@ MOST_NAMED = 5
 
 class ShellRun(Struct, kw_only=True):
     """The sandbox of a command and its terms, its network access, and its time limit. `git` is its use of the
-    repository. `written` are the files that it wrote in the sandbox's own home. `new` keeps back new files.
+    repository. `written` are the files that it wrote to the sandbox's own home. `new` keeps back new files.
     `is_moved`: it went to the background. `apart` says why no other command reaches its ports, "" if others
     do."""
 
@@ -47,7 +47,7 @@ def why_outside(
     if any(use.brought_back.is_done for use in uses):
         return ""
     if written and not result.exit_code:
-        return f"it wrote {', '.join(written[:MOST_NAMED])} in the sandbox's own home"
+        return f"it wrote {', '.join(written[:MOST_NAMED])} only to the sandbox's own home"
     if result.exit_code and gate and gate.refused:
         return "" if gate.declined else f"it could not reach {gate.refused[0]}"
     return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

@@ -1,4 +1,4 @@
-"""Tells cheaply which files of a folder have changed, by their times, sizes and numbers on the disk."""
+"""Tells cheaply which files of a folder have changed, by their times, sizes and inodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST: Final = 64
 _MOST: Final = 1_000_000
 _TOO_YOUNG: Final = 50_000_000
-"""Nanoseconds, more than the clock of any file system leaves out."""
+"""Nanoseconds: no file system's times are coarser."""
 
 Stamps = Mapping[str, tuple[int, ...]]
 """Everything that isn't a folder, by its path from the folder, each with a value that changes with it."""
@@ -26,7 +26,7 @@ class FolderTooLarge(OSError):
 
 
 class FolderStamps:
-    """The files in a folder, without the entries of some names directly in it. No link is followed.
+    """The files in a folder, except entries with the given names directly in it. No link is followed.
 
     Git replaces a ref by a new file. So the files of a folder below `refs` aren't looked at again if the
     folder hasn't changed since the look before.

@@ -84,7 +84,7 @@ _VALUE: Final = re.compile(rb"%b\n?" % _HASH)
 _SYMBOLIC: Final = re.compile(rb"ref:[ \t]*(refs/[^\0\n]+?)[ \t]*\n?")
 _LOG: Final = re.compile(rb"(?:%b %b [^\0\n]*\n)*" % (_HASH, _HASH))
 _HOLDS_LIES: Final = "refs/replace/"
-"""Replacements make git show another content for an object."""
+"""Replacements make git show different content for an object."""
 _OF_WORK_TREE: Final = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 
 

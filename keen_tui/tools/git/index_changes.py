@@ -74,7 +74,7 @@ class _IndexReader:
             return
         version = int.from_bytes(content[4:8], "big")
         if content[:4] != b"DIRC" or version not in (2, 3, 4):
-            raise UnknownIndex("unknown index version")
+            raise UnknownIndex("Keen doesn't know this version of the index")
         self._is_packed = version == 4
         self.left = int.from_bytes(content[8:12], "big")
 
@@ -163,7 +163,7 @@ def _require_known(extensions: bytes) -> None:
     letters (a split index, a sparse one)."""
     for name in _extensions(extensions):
         if name[:1].islower():
-            raise UnknownIndex(f"the index has the extension {name.decode('latin-1')}")
+            raise UnknownIndex("Keen can't read a split or a sparse index")
 
 
 def _extensions(content: bytes) -> Iterator[bytes]:

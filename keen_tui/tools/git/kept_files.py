@@ -1,5 +1,4 @@
-"""What git has of files that may be kept back: whether they come from a commit, and taking them out of the
-index."""
+"""Finds files that needn't be kept back since a commit has them, and takes others out of the index."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ RunGit = Callable[..., bytes]
 def committed(
     ran: RunGit, top: Path, tips: Sequence[str], hash_size: int, paths: Sequence[Path]
 ) -> list[Path]:
-    """Which of these entries of the work tree `top` are exactly as in one of the commits `tips`. A folder
-    counts if all its files are."""
+    """Which of these entries of the work tree `top` have exactly the content that one of the commits `tips`
+    has there. A folder counts if all its files do, and they aren't too many to check."""
     files = {path: list(_files_in(path)) for path in paths if top in path.parents}
     every = [file for inside in files.values() for file in inside if "\n" not in str(file)]
     asked = [(file, f"{tip}:{file.relative_to(top).as_posix()}") for file in every for tip in tips]
@@ -64,9 +63,10 @@ def _name_of(file: Path, hash_size: int) -> str:
 
 
 def _files_in(entry: Path) -> Iterator[Path]:
-    """The file, or at most some of the files in the folder and below."""
+    """The entry itself, or the files below it; none of them if there are too many."""
     if entry.is_symlink() or not entry.is_dir():
         yield entry
         return
     found = (Path(folder, name) for folder, _, names in walk(entry) for name in names)
-    yield from islice(found, _MOST_FILES)
+    files = list(islice(found, _MOST_FILES + 1))
+    yield from files if len(files) <= _MOST_FILES else ()

@@ -1,7 +1,7 @@
 """Takes new objects from a shadow into the repository, as git takes them from a server that it doesn't trust.
 
 Keen reads the loose ones and makes a pack of them. Git then computes the name of each object from its
-content, and looks whether everything that it refers to is there. So no object gets a false name, and no index
+content, and checks that everything that it refers to is there. So no object gets a false name, and no index
 of a pack is believed.
 """
 
@@ -38,7 +38,7 @@ _MOST_BYTES: Final = 2_000_000_000
 _LARGEST: Final = 600_000_000
 """Bytes of the largest object that git writes as a file of its own, with some room."""
 _MOST_OBJECTS: Final = 500_000
-_TOO_LARGE: Final = "they are too large"
+_TOO_LARGE: Final = "its new objects are too large"
 _FEW: Final = 100
 """Up to so many objects stay loose, as when git fetches."""
 _CHUNK: Final = 1_000_000
@@ -91,7 +91,7 @@ class NewObjects:
         if not names:
             return
         if len(names) > _MOST_OBJECTS:
-            raise ValueError(f"there are more than {_MOST_OBJECTS:,}")
+            raise ValueError(f"it has more than {_MOST_OBJECTS:,} new objects")
         with tempfile.TemporaryFile(dir=self._private) as pack:
             pack.write(b"PACK" + (2).to_bytes(4, "big") + len(names).to_bytes(4, "big"))
             left = _MOST_BYTES
@@ -104,7 +104,7 @@ class NewObjects:
             self._remove(f"objects/{folder}", rest)
 
     def _end(self, pack: IO[bytes], name: str) -> None:
-        """Write the hash of a pack behind it; `name` is that of an object, without its first two digits."""
+        """Append the checksum of a pack; `name` is that of an object, without its first two digits."""
         digest = hashlib.sha1(usedforsecurity=False) if len(name) == _LENGTH else hashlib.sha256()
         pack.seek(0)
         while chunk := pack.read(_CHUNK):
@@ -178,7 +178,7 @@ def _add(content: bytes, pack: IO[bytes]) -> int:
     """Add a loose object to a pack; returns its size in bytes. Raises ValueError if it isn't one."""
     head = _HEAD.match(content)
     if not head or int(head[2]) != len(content) - head.end():
-        raise ValueError("one of them is damaged")
+        raise ValueError("a new object is damaged")
     size = int(head[2])
     first = _KINDS[head[1]] << 4 | size & 15
     size >>= 4

@@ -1,4 +1,5 @@
-"""Runs git for Keen itself, outside any sandbox: only commands that Keen writes, for a person who asked.
+"""Runs git for Keen itself, outside any sandbox: for work trees, and to bring changes back from a shadow. All
+commands are Keen's own.
 
 Hooks, helpers and whatever else a repository may name are turned off, and nothing is fetched. Filters run,
 since files would be wrong without them.

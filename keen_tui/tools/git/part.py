@@ -50,8 +50,17 @@ _LARGEST_LOG: Final = 50_000_000
 _LARGEST_STATE: Final = 5_000_000
 _MOST_STATE: Final = 500
 _LONGEST_REF: Final = 4_096
+_MOST_NAMED: Final = 3
+_NOT_READ: Final = re.compile(
+    rb"(?im)^[ \t]*(?:splitindex|sparse)[ \t]*(?:=[ \t]*\"?(?:true|yes|on|1)\b.*)?$"
+)
+"""Settings with which git writes an index that Keen doesn't read."""
 _NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
 _MODES: Final = ("100644", "100755", "120000", "160000")
+
+
+class UnknownRepository(Exception):
+    """A repository of a kind that can't be copied and brought back; the text says which."""
 
 
 class GitFolder:
@@ -62,21 +71,31 @@ class GitFolder:
 
     Args:
         index: a file that no command can reach, for the index as it was copied.
+        hash_size: bytes of the name of an object.
     """
 
     def __init__(
-        self, real: Path, shadow: Path, tree: Path | None, index: Path, git: OwnGit, *, shared: bool
+        self,
+        real: Path,
+        shadow: Path,
+        tree: Path | None,
+        index: Path,
+        git: OwnGit,
+        *,
+        shared: bool,
+        hash_size: int,
     ) -> None:
         self.real = real
         self.shadow = shadow
         self.tree = tree
         self.pending: set[str] = set()
-        """Entries of the shadow that can't come back, and aren't copied over."""
+        """Entries of the shadow that can't come back, and that the repository doesn't overwrite."""
         self.stamps: Stamps = {}
         """The files of the repository when they were copied."""
         self._git = git
         self._index = index
         self._shared = shared
+        self._hash_size = hash_size
         self._files = FolderStamps(real, _PASSED_OVER)
         self._files_of_shadow = FolderStamps(shadow, _PASSED_OVER)
         self._left: Stamps = {}
@@ -90,9 +109,12 @@ class GitFolder:
         return self._shared or self.tree is not None
 
     def refresh(self) -> frozenset[str]:
-        """Copy what has changed in the repository; returns the names of all that has. Raises OSError."""
+        """Copy what has changed in the repository; returns the names of all changed files. Raises OSError and
+        UnknownRepository."""
         found = self.look()
         changed = frozenset(_differing(self.stamps, found))
+        if changed:
+            self._require_known(found)
         for name in changed:
             if self._is_copied(name):
                 self._copy(name)
@@ -140,8 +162,8 @@ class GitFolder:
             put_file(self.shadow / name, content, None, flush=False)
 
     def pass_over(self, paths: Sequence[bytes]) -> None:
-        """Make git in the shadow treat those of these files that it tracks as unchanged. Raises OSError and
-        WorkTreeFailed."""
+        """Mark the files among these that git tracks as `skip-worktree` in the shadow's index. Raises OSError
+        and WorkTreeFailed."""
         index = content_of(self._index, most=_LARGEST) or b""
         copy = self._index.with_name(f"{self._index.name}-passing")
         put_file(copy, index, None, flush=False)
@@ -159,6 +181,17 @@ class GitFolder:
         """What git says in the repository. Raises WorkTreeFailed."""
         tree = (f"--work-tree={self.tree}",) if self.tree else ()
         return self._git.output(self.tree or self.real, f"--git-dir={self.real}", *tree, *words, given=given)
+
+    def _require_known(self, files: Stamps) -> None:
+        if any(name.startswith("reftable/") for name in files):
+            raise UnknownRepository("it has reftables")
+        if any(_NOT_READ.search(self._of_real(name)) for name in ("config", "config.worktree")):
+            raise UnknownRepository("it has a split or a sparse index")
+        if any(name.startswith("sharedindex.") for name in files):  # those of the past stay for weeks
+            try:
+                changed_paths(b"", self._of_real("index"), self._hash_size)
+            except UnknownIndex as error:
+                raise UnknownRepository(str(error)) from error
 
     def _is_copied(self, name: str) -> bool:
         first = name.partition("/")[0]
@@ -224,8 +257,9 @@ class GitFolder:
         self._copies["HEAD"] = self._of_shadow("HEAD")
         return ""
 
-    def bring_index_back(self, hash_size: int) -> str:
-        """Take over what is staged. Returns the paths that somebody else has staged too, "" for none.
+    def bring_index_back(self) -> str:
+        """Take over what is staged. Returns the paths that somebody else has staged too, at most three and as
+        text, "" for none.
 
         Raises:
             OSError: it can't be read.
@@ -236,16 +270,17 @@ class GitFolder:
         copied = content_of(self._index, most=_LARGEST) or b""
         if ours is None:
             return ""
-        mine = changed_paths(copied, ours, hash_size)
+        mine = changed_paths(copied, ours, self._hash_size)
         theirs: dict[bytes, object] = {}
         if mine and self.look().get("index") != self.stamps.get("index"):
-            now = changed_paths(copied, self._of_real("index"), hash_size)
+            now = changed_paths(copied, self._of_real("index"), self._hash_size)
             theirs = {path: None for path in mine if path in now and now[path] != mine[path]}
         given = b"".join(_index_info(path, entries) for path, entries in mine.items() if path not in theirs)
         if given:
             self.ran("update-index", "-z", "--index-info", given=given)
         put_file(self._index, ours, None, flush=False)
-        return ", ".join(os.fsdecode(path) for path in list(theirs)[:3])
+        named = [os.fsdecode(path) for path in list(theirs)[:_MOST_NAMED]]
+        return ", ".join(named) + (", ..." if len(theirs) > len(named) else "")
 
     def bring_state_back(self, changed: Collection[str], files: Stamps) -> Iterator[str]:
         """Take over the files of an operation in progress. Yields the names of those that stay."""
@@ -291,7 +326,8 @@ class GitFolder:
         self._copies = {name: each for name, each in self._copies.items() if name not in before} | ours
 
     def keep(self, name: str, content: bytes, *, stays: bool) -> None:
-        """Note what a file of the shadow holds; if it `stays`, it isn't copied over any more."""
+        """Note what a file of the shadow holds; if it `stays`, the repository no longer
+        overwrites it."""
         self._copies[name] = content
         if stays:
             self.pending.add(name)

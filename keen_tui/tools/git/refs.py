@@ -26,7 +26,7 @@ Refs = Mapping[str, str]
 
 
 class RefReader:
-    """Reads the refs in a folder; of files that haven't changed it knows what they said.
+    """Reads the refs in a folder, and remembers what files said that haven't changed.
 
     Args:
         is_ours: whether no command can write there, so that files can be opened by their path.
@@ -40,8 +40,12 @@ class RefReader:
         self._packed: tuple[tuple[int, ...], Refs] = ((), {})
 
     def read(self, stamps: Stamps) -> Refs:
-        """The refs, of which `stamps` are the files. What isn't a ref is left out. Raises OSError and
-        ValueError if the list of refs can't be read."""
+        """The refs; `stamps` are those of the folder's files. What isn't a ref is left out.
+
+        Raises:
+            OSError: the list of refs can't be read.
+            ValueError: it isn't one.
+        """
         refs = dict(self._packed_refs(stamps.get(PACKED, ())))
         for name, stamp in stamps.items():
             if name.startswith("refs/") and not name.endswith(".lock"):
@@ -122,7 +126,7 @@ def bring_refs_back(
             written[name] = _command("update", name, mine, old or "0" * len(mine) * (not was))
         else:
             deleted[name] = _command("delete", name, *([] if was.startswith("ref:") else [was]))
-    for commands in (deleted, written):  # a branch may make room for another one below it
+    for commands in (deleted, written):  # deleting `a` makes room for `a/b`
         yield from _applied(ran, commands, failed)
 
 

@@ -51,18 +51,22 @@ _LARGEST_CONFIG: Final = 1_000_000
 
 
 class BroughtBack(Struct, frozen=True):
-    """What became of the changes of a command: sentences about what stays in the shadow, and the `.git` files
-    of work trees that it made. `is_done`: running the command again could do the same to the repository once
-    more."""
+    """What became of a command's changes: sentences about those that stay in the shadow, and the `.git` files
+    of work trees that it made. `is_done`: refs or HEAD changed, so running the command again might do that
+    twice."""
 
     sentences: tuple[str, ...] = ()
     trees: tuple[Path, ...] = ()
     is_done: bool = False
 
+    def before(self, later: BroughtBack) -> BroughtBack:
+        """This and what came back later, of which alone `is_done` tells."""
+        return BroughtBack((*self.sentences, *later.sentences), (*self.trees, *later.trees), later.is_done)
+
 
 class ShadowDamaged(Exception):
-    """A command has removed or damaged its shadow, which the text describes. Nothing is brought back, and the
-    shadow is of no more use."""
+    """A command has removed or damaged its shadow; the text says how. Nothing is brought back, and the shadow
+    can't be used any more."""
 
 
 class Shadow:
@@ -101,14 +105,17 @@ class Shadow:
         config = (place.common / "config").read_bytes()
         self._hash_size = 32 if _SHA256.search(config) else 20
         own = place.top if place.git == place.common else None
-        self._common = GitFolder(place.common, self.path, own, self._private / "index", git, shared=True)
+        index = self._private / "index"
+        self._common = GitFolder(
+            place.common, self.path, own, index, git, shared=True, hash_size=self._hash_size
+        )
         self._trees: dict[str, GitFolder] = {}
         self._objects = NewObjects(self.path, place.common, self._private, git)
 
     def refresh(self, hidden: Sequence[Path]) -> None:
         """Make the shadow like the repository, except for what stayed in it. The `hidden` files of the work
-        tree, which commands see as empty, are neither staged nor committed. Raises OSError and
-        WorkTreeFailed."""
+        tree, which commands see as empty, are neither staged nor committed. Raises OSError,
+        WorkTreeFailed, and UnknownRepository if it can't have a shadow."""
         with self._lock:
             self._refresh(
                 [path.relative_to(self.place.top) for path in hidden if self.place.top in path.parents]
@@ -126,8 +133,8 @@ class Shadow:
             return self._bring_back()
 
     def committed(self, paths: Sequence[Path]) -> list[Path]:
-        """Which of these entries of the work tree are exactly as at the tip of a branch that the repository
-        had before the first command."""
+        """Which of these entries of the work tree have exactly the content that they have at the tip of a
+        branch that the repository had before the first command."""
         return committed(self._common.ran, self.place.top, self._tips, self._hash_size, paths)
 
     def unstaged(self, paths: Sequence[Path]) -> list[str]:
@@ -163,8 +170,8 @@ class Shadow:
             part.note()
 
     def _make_way(self, name: str) -> None:
-        """Let commands find the repository's own folder of that name: an empty folder is there if it can be
-        mounted, and else a link to it."""
+        """Make an entry for this folder of the repository: an empty folder as a mount point, or a link where
+        nothing can be mounted."""
         there, real = self.path / name, self.place.common / name
         if not real.is_dir() or (there.is_symlink() and self._links):
             return
@@ -193,7 +200,8 @@ class Shadow:
     def _part_of(self, name: str, tree: Path | None) -> GitFolder:
         folders = (self.place.common / _WORK_TREES / name, self.path / _WORK_TREES / name)
         (self.path / _WORK_TREES / name).mkdir(parents=True, exist_ok=True)
-        return GitFolder(*folders, tree, self._private / f"index-{name}", self._git, shared=False)
+        index = self._private / f"index-{name}"
+        return GitFolder(*folders, tree, index, self._git, shared=False, hash_size=self._hash_size)
 
     def _tree_of(self, repository: Path, name: str) -> Path | None:
         """The work tree of that name, if commands can reach it."""
@@ -223,7 +231,7 @@ class Shadow:
         except OSError as error:
             raise ShadowDamaged(_words(error)) from error
         if not {"HEAD", PACKED} <= changes[self._common][1].keys():
-            raise ShadowDamaged("a part of it is gone")
+            raise ShadowDamaged(f"HEAD or {PACKED} is missing")
         try:
             ours = self._ours.read(changes[self._common][1])
         except (OSError, ValueError) as error:
@@ -269,19 +277,20 @@ class Shadow:
 
     def _part_back(self, part: GitFolder, names: Collection[str], files: Stamps) -> Iterator[str]:
         try:
-            if "index" in names and part.tree and (others := part.bring_index_back(self._hash_size)):
-                yield f"{others} was also staged outside the sandbox; Keen kept that version"
+            if "index" in names and part.tree and (others := part.bring_index_back()):
+                yield f"also staged outside the sandbox, so Keen kept those versions: {others}"
         except (OSError, UnknownIndex, WorkTreeFailed) as error:
             yield f"staged changes weren't brought back ({_words(error)})"
         try:
             staying = list(part.bring_state_back(names, files)) if part.tree else []
+            if staying:
+                why = "it could run programs, or also changed outside the sandbox"
+                yield f"not brought back, because {why}: {', '.join(staying)}"
         except OSError as error:
-            staying = [_words(error)]
-        if staying:
-            yield f"{', '.join(staying)} stays in the sandbox: it could run programs, or changed outside"
+            yield f"the operation in progress wasn't brought back ({_words(error)})"
 
     def _rest_back(self, names: Collection[str]) -> Iterator[str]:
-        """The settings; and the names of everything that stays, because git may be made to run it."""
+        """Bring settings back. Yields a sentence that names what stays in the shadow."""
         staying = [*self._new_hooks(), *sorted(name for name in names if not self._is_handled(name))]
         if "config" in names:
             try:

@@ -13,8 +13,10 @@ from typing import Final
 
 from keen_tui.domain.errors import ConfigError, WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
+from keen_tui.system.trees import remove_tree
 from keen_tui.tools.files.git_place import GitPlace, git_place
 from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.git.part import UnknownRepository
 from keen_tui.tools.git.shadow import BroughtBack, Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
 from keen_tui.tools.sandbox.base import PARTS_OF_GIT, SETTINGS, Sandbox, ShownGit
@@ -25,9 +27,10 @@ _log = logging.getLogger(__name__)
 
 _MISSING: Final = "git isn't installed."
 _DAMAGED: Final = (
-    "the command damaged its copy of the repository ({}), so nothing of it came back; yours is unchanged, "
-    "and later commands get a new copy"
+    "Keen can't use the command's copy of the repository ({}), so none of its changes came back. The "
+    "repository itself is unchanged, and later commands get a new copy"
 )
+_NOT_MADE: Final = "Keen couldn't make the repository ({}); the command's own is {} until Keen ends"
 _MOST_NAMED: Final = 3
 _PROGRAMS: Final = "programs"
 
@@ -87,10 +90,11 @@ class CommandGit:
         self._scratch = scratch_in(sandbox.policy.scratch)
         self._folder: Path | None = None
         self._shadow: Shadow | None = None
+        self._early = BroughtBack()
         self._settings_of: Mapping[Path, int] = {}
         self._own = self._policy.workspace / ".git"
         self._unborn: Path | None = None
-        """The folder with the repository that a command may make, if it makes one."""
+        """Where a repository goes that a command makes."""
         self._lock = threading.Lock()
 
     def view(self, hidden: Sequence[Path], *, writes: bool) -> ShownGit | None:
@@ -102,7 +106,7 @@ class CommandGit:
         with self._lock:
             place = self._place()
             if self._shadow and self._shadow.place != place:
-                self._brought_back()
+                self._bring_back_early()
                 self._shadow = None
             self._folder = self._folder or self._scratch.new_folder("git-")
             return ShownGit(
@@ -126,7 +130,12 @@ class CommandGit:
     def bring_back(self) -> BroughtBack:
         """Bring back what a command has changed."""
         with self._lock:
-            return self._brought_back()
+            early, self._early = self._early, BroughtBack()
+            return early.before(self._brought_back())
+
+    def _bring_back_early(self) -> None:
+        """Bring back what a command in the background has changed; the next end of a command tells it."""
+        self._early = self._early.before(self._brought_back())
 
     def _brought_back(self) -> BroughtBack:
         if self._shadow is None:
@@ -138,7 +147,9 @@ class CommandGit:
             return BroughtBack((_DAMAGED.format(damage),))
         except OSError as error:
             _log.warning("nothing came back from a shadow", exc_info=True)
-            return BroughtBack((f"git's changes couldn't be brought back: {error.strerror}",))
+            return BroughtBack(
+                (f"the command's changes couldn't be brought back ({error.strerror or error})",)
+            )
         except Exception as error:  # a command may have put anything there
             _log.exception("a shadow can't be read")
             self._shadow = None
@@ -162,13 +173,11 @@ class CommandGit:
             except (OSError, WorkTreeFailed, ConfigError) as error:
                 _log.warning("a new repository can't be taken over", exc_info=True)
                 self._shadow = None
-                return BroughtBack(
-                    (f"Keen couldn't take over the new repository, which is {unborn}/git: {error}",)
-                )
+                return BroughtBack((_NOT_MADE.format(error, unborn / "git"),))
             return self._brought_back()
 
     def committed(self, paths: Sequence[Path]) -> Collection[Path]:
-        """Which of these entries are exactly as in a commit that the person's repository had."""
+        """Which of these entries have exactly the content that a commit of the person's has there."""
         with self._lock:
             return self._shadow.committed(paths) if self._shadow else ()
 
@@ -179,22 +188,23 @@ class CommandGit:
             return self._shadow.unstaged(paths)[:_MOST_NAMED] if self._shadow else ()
 
     def _place(self) -> GitPlace | None:
-        """The repository. If it is outside the workspace, the policy has to know it: mounts were prepared."""
+        """The repository. If it is outside the workspace, the policy must name it: its mounts are prepared at
+        the start."""
         place = git_place(self._policy.workspace, self._policy.home)
         is_inside = place is not None and place.common.parent == self._policy.workspace
         return place if is_inside or place == self._policy.git else None
 
     def _refreshed(self, place: GitPlace, git: OwnGit, hidden: Sequence[Path]) -> Path | None:
-        """The shadow as it has to be before a command; None if there can't be one: then git only reads."""
-        assert self._folder
+        """The shadow as it has to be before a command; None if it can't have one: then it is read-only."""
+        self._bring_back_early()
+        is_new = self._shadow is None
         try:
-            if self._shadow is None or self._shadow.place != place:
-                self._shadow = self._new_shadow(place, git)
-            self._brought_back()  # a command in the background may have changed it
             self._shadow = self._shadow or self._new_shadow(place, git)
             self._shadow.refresh(hidden)
-        except (OSError, WorkTreeFailed):
-            _log.warning("the repository %s has no shadow", place.common, exc_info=True)
+        except (OSError, WorkTreeFailed, UnknownRepository) as error:
+            _log.warning("the repository %s has no shadow: %s", place.common, error)
+            if is_new and self._shadow:
+                remove_tree(self._shadow.path.parent)
             self._shadow = None
             return None
         return self._shadow.path
@@ -259,7 +269,7 @@ class GitUse:
     def unstage(self, names: Sequence[str]) -> None:
         """Take these files of the workspace, which were kept back, out of the index. Blocks."""
         if committed := self._git.unstaged(names):
-            self._more.append(f"{', '.join(committed)} is kept back, but already in the last commit")
+            self._more.append(f"kept back, but already in the last commit: {', '.join(committed)}")
 
     def known(self, paths: Sequence[Path]) -> Collection[Path]:
         """Which of these new entries of the workspace come from the repository: the `.git` files of work

@@ -26,7 +26,13 @@ _SECTIONS: Final = frozenset(
     """.split()  # noqa: SIM905 - a list of forty quoted names is no easier to read
 )
 _LISTS: Final = ("core.excludesfile", "core.attributesfile")
-_DROPPED: Final = frozenset(("core.sshcommand", "core.askpass", "core.gitproxy", "core.hookspath", *_LISTS))
+_DROPPED: Final = frozenset(
+    (
+        *("core.sshcommand", "core.askpass", "core.gitproxy", "core.hookspath"),
+        *("core.splitindex", "index.sparse"),  # Keen doesn't read such an index
+        *_LISTS,
+    )
+)
 _PRIVATE: Final = re.compile(r"://[^/\s]*@|(?i:token|password|secret)")
 _LARGEST: Final = 1_000_000
 

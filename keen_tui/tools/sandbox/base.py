@@ -159,7 +159,7 @@ def environment_of(git: ShownGit, environ: Mapping[str, str]) -> dict[str, str]:
 
 @asynccontextmanager
 async def in_thread(wrapping: AbstractContextManager[Entered]) -> AsyncIterator[Entered]:
-    """Enter and leave the context in a thread. It is left to the end, however often the caller is
+    """Enter and leave the context in a thread. Leaving always completes, however often the caller is
     cancelled."""
     entering = asyncio.create_task(asyncio.to_thread(wrapping.__enter__))
 

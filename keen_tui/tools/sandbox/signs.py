@@ -52,7 +52,6 @@ _WANTS_NETWORK: Final = f"its output suggests that it needs the network{NO_NETWO
 _CURL_ENDS: Final = frozenset([5, 6, 7, 56])
 """Exit codes of curl: it can't resolve the proxy or the host, can't connect, or the proxy refused."""
 _WGET_ENDS: Final = frozenset([4])
-_GIT_WRITES: Final = frozenset(["stash", "commit", "add", "tag", "switch", "checkout", "merge", "rebase"])
 
 
 def stopped_by_sandbox(sandbox: str, result: ToolResult) -> str:
@@ -106,8 +105,6 @@ def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) ->
     display = result.display
     if not commands or not isinstance(display, CommandDisplay) or display.output.strip():
         return ""
-    if all(name == "git" and _GIT_WRITES.intersection(words) for name, *words in commands):
-        return f"git ended with exit code {code} without a message, as it does where .git is read-only"
     name = commands[0][0] if len(commands) == 1 else ""
     if (name == "curl" and code in _CURL_ENDS) or (name == "wget" and code in _WGET_ENDS):
         return f"{name} ended with exit code {code}: it found no network{NO_NETWORK}"

@@ -1,4 +1,4 @@
-"""Plays a turn, stops it at one point, and looks whether what docs/turn.md promises holds."""
+"""Plays a turn, stops it at one point, and checks what docs/turn.md promises."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ class StopScript(Struct, frozen=True, kw_only=True):
     """One turn: the `steps` of the model, and what happens around it.
 
     `fails` are answers of the server before the first step. `allows`: every question is answered with yes.
-    `command`: the user runs this command instead of a turn. `queued` is a message that is sent meanwhile, or
-    steers the turn. `compacts`: the conversation is summarised behind the turn. `tasks` are the steps of
+    `command`: the user runs this command instead of a turn. `queued` is a message that is sent during the
+    turn, or steers it. `compacts`: the conversation is summarised after the turn. `tasks` are the steps of
     sub-agents by their prompts. `server`: an MCP server is there.
     """
 

@@ -1,5 +1,5 @@
-"""A command may do with its repository what it likes: nothing of it runs in the person's own git, and that
-shows the truth."""
+"""A command may do anything with its repository: none of it runs in the person's own git, which still shows
+the truth."""
 
 from __future__ import annotations
 

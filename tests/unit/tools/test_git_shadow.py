@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from keen_tui.tools.git.kept_files import committed
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.sandbox.base import Terms
 from tests.support.jail import SANDBOXES, Jail
@@ -35,7 +37,7 @@ def repository(jail: Jail) -> Repository:
 
 
 async def beside(repository: Repository, command: str, *person: tuple[str, ...]) -> str:
-    """What a command says while the person runs these commands of git in its middle."""
+    """The output of a command during which the person runs these git commands."""
     running = asyncio.create_task(repository.jail(WAITS + command))
     await until(lambda: (repository.top / "waits").exists())
     for words in person:
@@ -83,7 +85,7 @@ async def test_what_both_have_staged_is_staged(repository: Repository) -> None:
 async def test_a_file_that_both_have_staged_stays_as_the_person_staged_it(repository: Repository) -> None:
     (repository.top / "b").write_text("mine")
     said = await beside(repository, "sleep 0.1; echo theirs > b; git add b", ("add", "b"))
-    assert "b was also staged outside the sandbox; Keen kept that version" in said
+    assert "also staged outside the sandbox, so Keen kept those versions: b" in said
     assert repository.git("show", ":b") == "mine"
 
 
@@ -127,7 +129,9 @@ async def test_a_rebase_that_stops_is_continued_in_the_next_command_or_outside(
     assert "rebase" not in repository.git("status")
 
 
-async def test_what_git_would_run_stays_in_the_shadow_for_the_next_command(repository: Repository) -> None:
+async def test_a_setting_that_runs_programs_stays_in_the_shadow_for_later_commands(
+    repository: Repository,
+) -> None:
     result = await repository.jail("git config core.pager evil; git config user.name Grace")
     assert "changed only in the sandbox: the setting core.pager" in result.text
     assert repository.git("config", "user.name") == "Grace"
@@ -205,7 +209,7 @@ async def test_a_damaged_shadow_costs_the_repository_nothing(repository: Reposit
     result = await repository.jail(f"git commit -q --allow-empty -m lost; {at}; true")
     assert repository.git("branch", "--format=%(refname:short)").split() == ["main", "precious"]
     if "x" not in damage:
-        assert "the command damaged its copy of the repository" in result.text
+        assert "Keen can't use the command's copy of the repository" in result.text
     assert (await repository.jail("git commit -qam two")).exit_code == 0
     assert repository.subject() == "two"
 
@@ -228,7 +232,7 @@ async def test_the_users_settings_hold_without_what_is_secret(repository: Reposi
     (home / "work.inc").write_text("[user]\nname = Grace\n[core]\nexcludesFile = ~/ignored\n")
     (home / "ignored").write_text("*.log\n")
     (home / ".gitconfig").write_text(
-        "[user]\nname = Ada\nemail = ada@example.org\n[alias]\nci = commit\n"
+        "[user]\nname = Ada\nemail = ada@example.org\n[alias]\nci = commit\n[core]\nsplitIndex = true\n"
         '[url "https://name:TOPSECRET@example.org/"]\ninsteadOf = https://example.org/\n'
         '[http]\nextraHeader = "Authorization: TOPSECRET"\n[credential]\nhelper = store\n'
         f'[includeIf "gitdir:{repository.top}/"]\npath = work.inc\n'
@@ -238,11 +242,59 @@ async def test_the_users_settings_hold_without_what_is_secret(repository: Reposi
     assert result.exit_code == 0, result.text
     assert "TOPSECRET" not in result.text
     assert "credential" not in result.text
+    assert "splitindex" not in result.text
     assert repository.git("log", "-1", "--format=%an") == "Grace"
     assert "x.log" not in repository.git("show", "--stat", "HEAD")
     await repository.jail("git config --global user.name Eve")
     assert "Eve" not in (home / ".gitconfig").read_text()
     assert (await repository.jail("git config user.name")).text.strip() == "Eve"
+
+
+async def test_what_a_command_in_the_background_did_is_told_by_the_next_that_ends(
+    repository: Repository,
+) -> None:
+    command = "git commit -q --allow-empty -m theirs; touch go2; until test -e end; do sleep 0.02; done"
+    running = asyncio.create_task(repository.jail(WAITS + command))
+    await until(lambda: (repository.top / "waits").exists())
+    repository.git("commit", "-q", "--allow-empty", "-m", "mine")
+    (repository.top / "go").touch()
+    await until(lambda: (repository.top / "go2").exists())
+    other = await repository.jail("touch x")
+    (repository.top / "end").touch()
+    assert "main also changed outside the sandbox" in other.text
+    assert "main also changed" not in (await running).text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("update-index", "--split-index"), ("sparse-checkout", "set", "--cone", "--sparse-index", "src")],
+)
+async def test_a_repository_with_an_unknown_index_is_read_only(
+    repository: Repository, words: tuple[str, ...]
+) -> None:
+    (repository.top / "other/deep").mkdir(parents=True)
+    (repository.top / "other/deep/b").touch()
+    repository.git("add", "other")
+    repository.git("commit", "-qam", "more")
+    repository.git(*words)
+    (repository.top / "src/a").write_text("new\n")
+    result = await repository.jail("git commit -qam x")
+    assert result.exit_code, result.text
+    assert repository.subject() == "more"
+    assert repository.git("status", "--short") == "M src/a"
+    assert not list(repository.jail.own.glob("**/shadow-*"))
+
+
+def test_a_folder_with_very_many_files_never_counts_as_committed(repository: Repository) -> None:
+    folder = repository.top / "many"
+    folder.mkdir()
+    for number in range(501):
+        (folder / f"{number:03}").touch()
+    repository.git("add", "many")
+    repository.git("commit", "-qm", "many")
+    ran = partial(OwnGit().output, repository.top)
+    tips = [repository.git("rev-parse", "HEAD")]
+    assert committed(ran, repository.top, tips, 20, [folder / "000", folder]) == [folder / "000"]
 
 
 async def test_nothing_is_done_for_a_command_that_leaves_the_repository_alone(

@@ -1,4 +1,4 @@
-"""What a command writes in the sandbox's own home, as if it lasted, is said once."""
+"""Files that a command writes to the sandbox's own home, as if they lasted, are reported once."""
 
 from __future__ import annotations
 
@@ -32,17 +32,19 @@ def jail(request: pytest.FixtureRequest, tmp_path: Path) -> Jail:
         ("echo x > ~/notes.txt; cat ~/.bashrc", ""),
     ],
 )
-async def test_what_would_last_is_said_once_and_offered_outside(jail: Jail, command: str, said: str) -> None:
+async def test_a_write_to_the_home_is_reported_once_and_offered_outside(
+    jail: Jail, command: str, said: str
+) -> None:
     bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox)))
     for expected in (said, ""):
         prepared = await bash.prepare({"command": command})
         result = await prepared.run(lambda *_: None)
-        note = f"[written in the sandbox's own home, yours is unchanged: {expected}]"
+        note = f"[written only to the sandbox's own home: {expected}]"
         assert (note in result.text) == bool(expected), result.text
         assert prepared.outside
-        assert (f"it wrote {expected} in the sandbox's own home" in prepared.outside.reason(result)) == bool(
-            expected
-        )
+        assert (
+            f"it wrote {expected} only to the sandbox's own home" in prepared.outside.reason(result)
+        ) == bool(expected)
     assert not (jail.home / ".bashrc").exists()
 
 
