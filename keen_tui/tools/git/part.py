@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.system.atomic_write import put_file, remove_file
-from keen_tui.system.safe_read import content_of
+from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.tools.git.folder_stamps import FolderStamps, Stamps
 from keen_tui.tools.git.git_data import (
     is_log,
@@ -23,7 +23,7 @@ from keen_tui.tools.git.git_data import (
     is_state,
     ref_value,
 )
-from keen_tui.tools.git.index_changes import StagedEntry, UnknownIndex, changed_paths
+from keen_tui.tools.git.index_changes import Staged, StagedEntry, UnknownIndex, changed_paths
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.refs import Refs, bring_refs_back
 
@@ -51,6 +51,7 @@ _LARGEST_STATE: Final = 5_000_000
 _MOST_STATE: Final = 500
 _LONGEST_REF: Final = 4_096
 _MOST_NAMED: Final = 3
+_SLASH: Final = ord("/")
 _NOT_READ: Final = re.compile(
     rb"(?im)^[ \t]*(?:splitindex|sparse)[ \t]*(?:=[ \t]*\"?(?:true|yes|on|1)\b.*)?$"
 )
@@ -219,27 +220,35 @@ class GitFolder:
     def logs_of(self, changed: Collection[str]) -> Mapping[str, int]:
         """How long the reflogs that have changed in the shadow are in the repository."""
         names = (name for name in changed if name.startswith("logs/") and not name.endswith(".lock"))
-        return {name: len(self._of_real(name)) for name in names}
+        return {name: len(self._log(name)) for name in names}
 
     def bring_logs_back(self, sizes: Mapping[str, int], refs: Collection[str]) -> None:
         """Take over the lines of the reflogs of HEAD and of these refs; `sizes` are their lengths before git
-        wrote its own lines. Raises OSError."""
+        wrote its own lines. A log that can't be read or written is left out: another ref may be in its
+        way."""
         for name, size in sizes.items():
-            if name != "logs/HEAD" and name[5:] not in refs:
-                continue
-            try:
-                ours = content_of(self.shadow / name, most=_LARGEST_LOG)
-            except OSError:
-                continue
-            if not ours or not is_log(ours):
-                continue
-            theirs, copied = self._of_real(name)[:size], self._log_sizes.get(name, 0)
-            if theirs[:copied] == ours[:copied]:
-                ours = theirs + ours[copied:]
-            elif len(theirs) != copied:
-                continue  # rewritten here, and longer there
-            put_file(self.real / name, ours, None, flush=False)
-            self._log_sizes[name] = len(ours)
+            if name == "logs/HEAD" or name[5:] in refs:
+                with suppress(OSError):
+                    self._bring_log_back(name, size)
+
+    def _bring_log_back(self, name: str, size: int) -> None:
+        ours = content_of(self.shadow / name, most=_LARGEST_LOG)
+        if not ours or not is_log(ours):
+            return
+        theirs, copied = self._log(name)[:size], self._log_sizes.get(name, 0)
+        if theirs[:copied] == ours[:copied]:
+            ours = theirs + ours[copied:]
+        elif len(theirs) != copied:
+            return  # rewritten here, and longer there
+        put_file(self.real / name, ours, None, flush=False)
+        self._log_sizes[name] = len(ours)
+
+    def _log(self, name: str) -> bytes:
+        """A reflog of the repository, b"" if none is there."""
+        try:
+            return self._of_real(name)
+        except (NoFile, NotADirectoryError):
+            return b""
 
     def bring_head_back(self) -> str:
         """Take over what is checked out. Returns the hash of a commit that needs a name, since the person has
@@ -274,7 +283,7 @@ class GitFolder:
         theirs: dict[bytes, object] = {}
         if mine and self.look().get("index") != self.stamps.get("index"):
             now = changed_paths(copied, self._of_real("index"), self._hash_size)
-            theirs = {path: None for path in mine if path in now and now[path] != mine[path]}
+            theirs = {path: None for path in mine if _is_touched(path, mine[path], now)}
         given = b"".join(_index_info(path, entries) for path, entries in mine.items() if path not in theirs)
         if given:
             self.ran("update-index", "-z", "--index-info", given=given)
@@ -357,6 +366,17 @@ def _differing(before: Stamps, after: Stamps) -> Iterator[str]:
         if before.get(name) != stamp:
             yield name
     yield from before.keys() - after.keys()
+
+
+def _is_touched(path: bytes, mine: Sequence[StagedEntry], changed: Staged) -> bool:
+    """Whether one of the `changed` paths is this one, staged differently, or above or below it."""
+    if path in changed:
+        return changed[path] != mine
+    above = (path[:place] for place, byte in enumerate(path) if byte == _SLASH)
+    return bool(mine) and (
+        any(changed.get(each) for each in above)
+        or any(entries and other.startswith(path + b"/") for other, entries in changed.items())
+    )
 
 
 def _said(files: Mapping[str, bytes]) -> Refs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,10 @@ from keen_tui.tools.git.git_data import is_ref, ref_value
 
 PACKED: Final = "packed-refs"
 
-_NOT_UPDATED: Final = "{} wasn't updated ({})"
+_STDIN: Final = ("update-ref", "-z", "--stdin")
+_OF_REMOTE: Final = re.compile(r"refs/remotes/[^/]+/HEAD")
+"""The refs that may be symbolic."""
+_MOST_NAMED: Final = 10
 _HEAD_OF_LIST: Final = b"# pack-refs"
 _LARGEST_LIST: Final = 500_000_000
 _LONGEST: Final = 4_096
@@ -100,9 +104,9 @@ def bring_refs_back(
     ran: Callable[..., object], before: Refs, ours: Refs, theirs: Refs, *, failed: list[str]
 ) -> Iterator[str]:
     """Change the refs of a repository, which are `theirs`, as a command has changed them from `before` to
-    `ours`. A ref that somebody else has changed stays; what the command made of it gets another
-    name. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed; the names of refs
-    that git refuses are added to `failed`."""
+    `ours`. A ref that somebody else has changed, or that git refuses, stays; what the command made of it gets
+    another name. Yields sentences about those. `ran` runs git there, and raises WorkTreeFailed; the names of
+    refs that git refuses are added to `failed`."""
     deleted: dict[str, bytes] = {}
     written: dict[str, bytes] = {}
     for name in sorted({**before, **ours}):
@@ -110,24 +114,29 @@ def bring_refs_back(
         if mine in (was, now):
             continue
         if now != was:
-            kept = f"refs/keen/{name.removeprefix('refs/').removeprefix('heads/')}-{mine[:8]}"
-            if mine and not mine.startswith("ref:"):
-                written[kept] = _command("update", kept, mine)
-                yield f"{name} also changed outside the sandbox; the command's version is saved as {kept}"
-            continue
-        if mine.startswith("ref:"):
+            if saved := _saved(ran, name, mine):
+                yield f"{name} also changed outside the sandbox; the command's version is saved as {saved}"
+        elif mine.startswith("ref:"):
             try:
+                if not _OF_REMOTE.fullmatch(name):
+                    raise WorkTreeFailed("a branch can't be another name for a ref")
                 ran("symbolic-ref", name, mine[5:])
             except WorkTreeFailed as error:
                 failed.append(name)
-                yield _NOT_UPDATED.format(name, error)
+                yield f"{name} wasn't updated ({error})"
         elif mine:
             old = was if was and not was.startswith("ref:") else ""
             written[name] = _command("update", name, mine, old or "0" * len(mine) * (not was))
         else:
             deleted[name] = _command("delete", name, *([] if was.startswith("ref:") else [was]))
     for commands in (deleted, written):  # deleting `a` makes room for `a/b`
-        yield from _applied(ran, commands, failed)
+        refused = list(_refused(ran, commands))
+        failed += [name for name, _ in refused]
+        for name, why in refused[:_MOST_NAMED]:
+            saved = _saved(ran, name, ours.get(name, ""))
+            yield f"{name} wasn't updated ({why})" + (f"; it is saved as {saved}" if saved else "")
+        if more := len(refused[_MOST_NAMED:]):
+            yield f"{more:,} more refs weren't updated"
 
 
 def _command(verb: str, name: str, *values: str) -> bytes:
@@ -136,17 +145,30 @@ def _command(verb: str, name: str, *values: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _applied(ran: Callable[..., object], commands: Mapping[str, bytes], failed: list[str]) -> Iterator[str]:
-    """Run all at once; if git refuses them, one by one."""
-    words = ("update-ref", "-z", "--stdin")
-    if not commands:
-        return
-    try:
-        ran(*words, given=b"".join(commands.values()))
-    except WorkTreeFailed:
-        for name, command in commands.items():
-            try:
-                ran(*words, given=command)
-            except WorkTreeFailed as error:
-                failed.append(name)
-                yield _NOT_UPDATED.format(name, error)
+def _saved(ran: Callable[..., object], name: str, value: str) -> str:
+    """Save a hash under another name, and return that; "" if it isn't one of an object that is there."""
+    kept = f"refs/keen/{name.removeprefix('refs/').removeprefix('heads/').replace('/', '-')}-{value[:8]}"
+    if not value or value.startswith("ref:"):
+        return ""
+    with suppress(WorkTreeFailed):
+        ran(*_STDIN, given=_command("update", kept, value))
+        return kept
+    return ""
+
+
+def _refused(
+    ran: Callable[..., object], commands: Mapping[str, bytes]
+) -> Iterator[tuple[str, WorkTreeFailed]]:
+    """Run all at once; if git refuses them, each half. Yields the names of those that it refuses, and why."""
+    waiting, refused = [list(commands)] if commands else [], 0
+    while waiting:
+        names = waiting.pop()
+        try:
+            ran(*_STDIN, given=b"".join(commands[name] for name in names))
+        except WorkTreeFailed as error:
+            if len(names) == 1 or refused >= _MOST_NAMED:
+                refused += len(names)
+                yield from ((name, error) for name in names)
+            else:
+                half = len(names) // 2
+                waiting += [names[half:], names[:half]]

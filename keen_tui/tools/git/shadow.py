@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.domain.errors import WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
@@ -53,15 +54,17 @@ _LARGEST_CONFIG: Final = 1_000_000
 class BroughtBack(Struct, frozen=True):
     """What became of a command's changes: sentences about those that stay in the shadow, and the `.git` files
     of work trees that it made. `is_done`: refs or HEAD changed, so running the command again might do that
-    twice."""
+    twice. `is_held`: nothing could be brought back yet."""
 
     sentences: tuple[str, ...] = ()
     trees: tuple[Path, ...] = ()
     is_done: bool = False
+    is_held: bool = False
 
     def before(self, later: BroughtBack) -> BroughtBack:
-        """This and what came back later, of which alone `is_done` tells."""
-        return BroughtBack((*self.sentences, *later.sentences), (*self.trees, *later.trees), later.is_done)
+        """This and what came back later, which alone decides about `is_done` and `is_held`."""
+        sentences = (*self.sentences, *later.sentences)
+        return replace(later, sentences=sentences, trees=(*self.trees, *later.trees))
 
 
 class ShadowDamaged(Exception):
@@ -199,7 +202,8 @@ class Shadow:
 
     def _part_of(self, name: str, tree: Path | None) -> GitFolder:
         folders = (self.place.common / _WORK_TREES / name, self.path / _WORK_TREES / name)
-        (self.path / _WORK_TREES / name).mkdir(parents=True, exist_ok=True)
+        with opened_folder(self.path / _WORK_TREES / name, make=True):
+            pass  # never through a link
         index = self._private / f"index-{name}"
         return GitFolder(*folders, tree, index, self._git, shared=False, hash_size=self._hash_size)
 
@@ -221,7 +225,8 @@ class Shadow:
         for tree in ended:
             shutil.rmtree(self.place.common / _WORK_TREES / tree, ignore_errors=True)
             del self._trees[tree]
-        new = tuple(self._new_trees())
+        unwritable: list[str] = []
+        new = tuple(self._new_trees(unwritable))
         parts = [
             part for part in (self._common, *self._trees.values()) if part.is_seen and part.shadow.is_dir()
         ]
@@ -244,7 +249,8 @@ class Shadow:
             return BroughtBack()
         before = {part: part.look() for part in parts}
         is_done = ours != self._refs or any("HEAD" in names for names, _ in changes.values())
-        sentences = [*self._refs_back(ours, before[self._common], changes)]
+        sentences = [f"the work tree {name} can't be written, so it doesn't work" for name in unwritable]
+        sentences += self._refs_back(ours, before[self._common], changes)
         for part, (names, files) in changes.items():
             sentences += self._part_back(part, names, files)
         sentences += self._rest_back(changes[self._common][0])
@@ -328,8 +334,9 @@ class Shadow:
                 if name not in there and not name.endswith(".sample"):
                     yield f"hooks/{name}"
 
-    def _new_trees(self) -> Iterator[GitFolder]:
-        """The work trees that a command has made in the workspace."""
+    def _new_trees(self, unwritable: list[str]) -> Iterator[GitFolder]:
+        """The work trees that a command has made in the workspace. The names of those that Keen can't write
+        are added to `unwritable`."""
         for name in _names_in(self.path / _WORK_TREES):
             tree = self._tree_of(self.path, name) if _TREE_NAME.fullmatch(name) else None
             if name in self._trees or tree is None:
@@ -340,13 +347,17 @@ class Shadow:
                     continue
             except OSError:
                 continue
-            real.mkdir(parents=True)
             nothing = b"ref: refs/heads/none\n"  # until git has checked what is checked out
-            for file, content in (("commondir", b"../..\n"), ("gitdir", os.fsencode(tree / ".git") + b"\n")):
-                put_file(real / file, content, None, flush=False)
-            put_file(real / "HEAD", nothing, None, flush=False)
-            put_file(tree / ".git", b"gitdir: " + os.fsencode(real) + b"\n", None, flush=False)
-            self._trees[name] = self._part_of(name, tree)
+            named = {"commondir": b"../..\n", "gitdir": os.fsencode(tree / ".git") + b"\n", "HEAD": nothing}
+            try:
+                put_file(tree / ".git", b"gitdir: " + os.fsencode(real) + b"\n", None, flush=False)
+                for file, content in named.items():
+                    put_file(real / file, content, None, flush=False)
+                self._trees[name] = self._part_of(name, tree)
+            except OSError:
+                shutil.rmtree(real, ignore_errors=True)
+                unwritable.append(name)
+                continue
             self._trees[name].keep("HEAD", nothing, stays=False)
             yield self._trees[name]
 

@@ -26,6 +26,9 @@ from keen_tui.tools.sandbox.scratch import scratch_in
 _log = logging.getLogger(__name__)
 
 _MISSING: Final = "git isn't installed."
+_HELD: Final = (
+    "changes of the repository couldn't be brought back ({}); Keen tries again with the next command"
+)
 _DAMAGED: Final = (
     "Keen can't use the command's copy of the repository ({}), so none of its changes came back. The "
     "repository itself is unchanged, and later commands get a new copy"
@@ -147,9 +150,7 @@ class CommandGit:
             return BroughtBack((_DAMAGED.format(damage),))
         except OSError as error:
             _log.warning("nothing came back from a shadow", exc_info=True)
-            return BroughtBack(
-                (f"the command's changes couldn't be brought back ({error.strerror or error})",)
-            )
+            return BroughtBack((_HELD.format(error.strerror or error),), is_held=True)
         except Exception as error:  # a command may have put anything there
             _log.exception("a shadow can't be read")
             self._shadow = None
@@ -197,17 +198,21 @@ class CommandGit:
     def _refreshed(self, place: GitPlace, git: OwnGit, hidden: Sequence[Path]) -> Path | None:
         """The shadow as it has to be before a command; None if it can't have one: then it is read-only."""
         self._bring_back_early()
-        is_new = self._shadow is None
-        try:
-            self._shadow = self._shadow or self._new_shadow(place, git)
-            self._shadow.refresh(hidden)
-        except (OSError, WorkTreeFailed, UnknownRepository) as error:
-            _log.warning("the repository %s has no shadow: %s", place.common, error)
-            if is_new and self._shadow:
-                remove_tree(self._shadow.path.parent)
-            self._shadow = None
-            return None
-        return self._shadow.path
+        if self._early.is_held:
+            return None  # what is in the shadow must not be overwritten
+        is_new = False
+        while not is_new:
+            is_new = self._shadow is None
+            try:
+                self._shadow = self._shadow or self._new_shadow(place, git)
+                self._shadow.refresh(hidden)
+                return self._shadow.path
+            except (OSError, WorkTreeFailed, UnknownRepository) as error:
+                _log.warning("the repository %s has no shadow: %s", place.common, error)
+                if is_new and self._shadow:
+                    remove_tree(self._shadow.path.parent)
+                self._shadow = None
+        return None
 
     def _new_shadow(self, place: GitPlace, git: OwnGit) -> Shadow:
         folder = self._scratch.new_folder("shadow-")

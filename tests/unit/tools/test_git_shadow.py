@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import shutil
 from functools import partial
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.git.kept_files import committed
+from keen_tui.tools.git.new_objects import NewObjects
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.sandbox.base import Terms
 from tests.support.jail import SANDBOXES, Jail
@@ -127,6 +130,65 @@ async def test_a_rebase_that_stops_is_continued_in_the_next_command_or_outside(
     assert result.exit_code == 0, result.text
     assert repository.git("log", "--format=%s").split() == ["feat", "main", "first"]
     assert "rebase" not in repository.git("status")
+
+
+@pytest.mark.parametrize(("old", "new"), [("feat/x", "feat"), ("feat", "feat/x")])
+async def test_a_branch_is_renamed_to_a_path_above_or_below_its_own(
+    repository: Repository, old: str, new: str
+) -> None:
+    repository.git("branch", old)
+    result = await repository.jail(f"git branch -m {old} {new}; git commit -qam second; touch n; git add n")
+    assert result.text == "(no output)"
+    await repository.jail("touch x")
+    assert repository.git("branch", "--format=%(refname:short)").split() == [new, "main"]
+    assert repository.subject() == "second"
+    assert repository.git("status", "--short") == "A  n\n?? x"
+
+
+async def test_a_branch_in_the_way_of_the_persons_gets_another_name(repository: Repository) -> None:
+    said = await beside(repository, "git branch a; git config user.name Grace", ("branch", "a/b"))
+    assert "refs/heads/a wasn't updated" in said
+    assert repository.git("config", "user.name") == "Grace"
+    result = await repository.jail("git commit -qam second; git branch --format='%(refname)'")
+    assert result.text.split() == ["refs/heads/a/b", "refs/heads/main"]
+    assert repository.subject() == "second"
+
+
+async def test_a_folder_of_a_work_tree_that_can_not_be_written_holds_up_nothing_else(
+    repository: Repository,
+) -> None:
+    result = await repository.jail("git worktree add -q wt; git commit -qam second; chmod 555 wt")
+    assert repository.subject() == "second"
+    if os.geteuid():
+        assert "the work tree wt can't be written" in result.text
+        assert not (repository.top / ".git/worktrees").exists()
+    (repository.top / "wt").chmod(0o755)
+
+
+async def test_a_path_in_the_way_of_one_that_the_person_has_staged_is_not_staged(
+    repository: Repository,
+) -> None:
+    (repository.top / "b").touch()
+    stage = "git update-index --add --cacheinfo 100644,$(git hash-object -w src/a),b/c"
+    said = await beside(repository, stage, ("add", "b"))
+    assert "also staged outside the sandbox, so Keen kept those versions: b/c" in said
+    assert repository.git("diff", "--cached", "--name-only") == "b"
+
+
+async def test_what_a_full_disk_holds_up_comes_back_once_there_is_room(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: NewObjects) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NewObjects, "bring_back", full)
+        result = await repository.jail("git commit -qam second")
+        assert "(No space left on device); Keen tries again with the next command" in result.text
+        await repository.jail("touch x")
+        assert repository.subject() == "first"
+    await repository.jail("touch y")
+    assert repository.subject() == "second"
 
 
 async def test_a_setting_that_runs_programs_stays_in_the_shadow_for_later_commands(
