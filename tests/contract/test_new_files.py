@@ -433,6 +433,30 @@ async def test_what_git_brings_is_the_repositorys_own(jail: Jail, monkeypatch: p
 
 
 @needs_git
+@pytest.mark.parametrize("begin", ["", "git init -q", "git init -q && git commit -q --allow-empty -m first"])
+async def test_a_file_of_a_commit_that_a_command_made_is_kept_back(
+    jail: Jail, begin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not begin and jail.sandbox.objects_of_git is None:
+        pytest.skip("this sandbox can't mount a folder for a repository that isn't there yet")
+    (jail.home / ".gitconfig").write_text("[user]\nname = u\nemail = u@example.org\n")
+    monkeypatch.setenv("HOME", str(jail.home))
+    subprocess.run(begin or "true", shell=True, cwd=jail.workspace, check=True)
+    commands = (
+        f"{'' if begin else 'git init -q; '} export GIT_INDEX_FILE=$PWD/index;"
+        " git update-index --add --cacheinfo 100644,$(echo x | git hash-object -w --stdin),sub/AGENTS.md;"
+        " git update-ref refs/heads/more $(git commit-tree -m x $(git write-tree)); rm index",
+        "python3 -c 'import os, sys; os.unlink(sys.argv[1])' $(git rev-parse --git-path HEAD)",
+        "mkdir sub; git show more:sub/AGENTS.md > sub/AGENTS.md",
+    )
+    async with at(jail, *commands) as bench:
+        bench.session.submit("go")
+        await asked(bench, allow=False)
+        await bench.log.wait_for_end()
+    assert kept(jail) == {"sub/AGENTS.md"}
+
+
+@needs_git
 async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
     subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
     (jail.workspace / "sub").mkdir()

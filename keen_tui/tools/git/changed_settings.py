@@ -6,7 +6,7 @@ Every other setting could make git run a program, write elsewhere, or fail in th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +15,14 @@ from keen_tui.tools.git.own_git import OwnGit
 
 _ANYWHERE: Final = Path("/")
 _LARGEST: Final = 10_000_000
+_MOST: Final = 100
+"""The most values that are written at once, each by a git of its own."""
 
 GitValues = Mapping[str, tuple[str, ...]]
 """The values of each setting, by its name in small letters (the part in the middle as written)."""
 
 _SWITCH: Final = r"true|false|yes|no|on|off|0|1"
-_URL: Final = r"(?:https?|ssh|git)://[\w@.:~/?&=%+-]+|(?:[\w.-]+@)?[\w][\w.-]+:(?!:)[\w.~/+-]+"
+_URL: Final = r"(?:https?|ssh|git)://\w[\w@.:~/?&=%+-]*|(?:\w[\w.-]*@)?\w[\w.-]+:(?!:|//)[\w.~/+-]+"
 _DATA: Final = {
     re.compile(name): re.compile(value)
     for name, value in {
@@ -30,10 +32,10 @@ _DATA: Final = {
         r"branch\..+\.remote": r"\.|[A-Za-z0-9][\w.-]*",
         r"branch\..+\.merge": r"refs/[^\s~^:?*\[\\]+",
         r"branch\..+\.rebase": f"{_SWITCH}|merges",
-        r"remote\.[\w.-]+\.(?:url|pushurl)": _URL,
-        r"remote\.[\w.-]+\.(?:fetch|push)": r"[+^]?[\w/*.-]*(?::[\w/*.-]*)?",
-        r"remote\.[\w.-]+\.prune": _SWITCH,
-        r"remote\.[\w.-]+\.tagopt": r"--(?:no-)?tags",
+        r"remote\.\w[\w.-]*\.(?:url|pushurl)": _URL,
+        r"remote\.\w[\w.-]*\.fetch": r"\+?refs/heads/[\w/*.-]+:refs/remotes/[\w/*.-]+",
+        r"remote\.\w[\w.-]*\.prune": _SWITCH,
+        r"remote\.\w[\w.-]*\.tagopt": r"--(?:no-)?tags",
     }.items()
 }
 """The settings that are data, with what they may say."""
@@ -49,36 +51,60 @@ def read_settings(git: OwnGit, content: bytes) -> GitValues:
     return found
 
 
-def comes_back(key: str, old: GitValues, new: GitValues) -> bool:
-    """Whether a changed setting may be written into the repository of the person. A branch may follow only a
-    remote that has a URL: git takes any other name for a folder."""
-    values = new.get(key, ())
+class ChangedSettings:
+    """The settings of one repository.
+
+    Args:
+        file: holds them.
+        first: what it held before any command ran. A remote that it names keeps its URLs, and a branch that
+            follows one of its remotes follows no new one: the person pushes there.
+    """
+
+    def __init__(self, git: OwnGit, file: Path, first: bytes) -> None:
+        self._git = git
+        self._file = file
+        self._first = first
+
+    def bring_back(self, before: bytes, ours: bytes) -> list[str]:
+        """Change them as a command has changed `before` to `ours`. Returns the names of those that stay as
+        they are. Raises OSError and WorkTreeFailed."""
+        there = content_of(self._file, most=_LARGEST) or b""
+        first, old, new, now = (
+            read_settings(self._git, content) for content in (self._first, before, ours, there)
+        )
+        changed = [key for key in {**old, **new} if new.get(key, ()) != old.get(key, ())]
+        left, staying = _MOST, []
+        for key in sorted(changed, key=lambda each: not each.endswith(".url")):  # a branch needs its remote's
+            values = new.get(key, ())
+            left -= len(values) + 1
+            if left < 0 or now.get(key) != old.get(key) or not _comes_back(key, values, first, now):
+                staying.append(key)
+                continue
+            if key in now:
+                self._write("--unset-all", key)
+            for value in values:
+                self._write("--add", key, value)
+            now = {**now, key: values}
+        return staying
+
+    def _write(self, *words: str) -> None:
+        self._git.output(_ANYWHERE, "config", "--file", str(self._file), *words)
+
+
+def _comes_back(key: str, values: Sequence[str], first: GitValues, now: GitValues) -> bool:
+    """Whether a setting may get these values, none of which removes it; `now` are those of the repository."""
     allowed = next((value for name, value in _DATA.items() if name.fullmatch(key)), None)
     if allowed is None or not all(map(allowed.fullmatch, values)):
         return False
-    name = key.rpartition(".")[2]
+    section, _, rest = key.partition(".")
+    middle, _, name = rest.rpartition(".")
     if name in ("url", "pushurl"):
-        remote = key[len("remote.") : -len(name) - 1]
-        follows = any(remote in each for other, each in new.items() if other.endswith(".remote"))
-        return not follows if not values else key not in old
-    if name == "remote":
-        return all(each == "." or f"remote.{each}.url" in new for each in values)
+        if not values:
+            return not any(middle in each for other, each in now.items() if other.endswith(".remote"))
+        return values == first.get(key, ()) if f"remote.{middle}.url" in first else key not in now
+    if name == "fetch":
+        return all(value.partition(":")[2].startswith(f"refs/remotes/{middle}/") for value in values)
+    if section == "branch" and name == "remote":
+        known = first if key in first else now
+        return all(each == "." or f"remote.{each}.url" in known for each in values)
     return True
-
-
-def bring_settings_back(git: OwnGit, file: Path, before: bytes, ours: bytes) -> Iterator[str]:
-    """Change the settings in `file` as a command has changed `before` to `ours`. Yields the names of those
-    that stay as they are. Raises WorkTreeFailed."""
-    there = content_of(file, most=_LARGEST) or b""
-    old, new, now = (read_settings(git, content) for content in (before, ours, there))
-    for key in {**old, **new}:
-        values = new.get(key, ())
-        if values == old.get(key, ()):
-            continue
-        if not comes_back(key, old, new) or now.get(key) != old.get(key):
-            yield key
-            continue
-        if key in now:
-            git.output(_ANYWHERE, "config", "--file", str(file), "--unset-all", key)
-        for value in values:
-            git.output(_ANYWHERE, "config", "--file", str(file), "--add", key, value)

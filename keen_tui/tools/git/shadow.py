@@ -24,7 +24,7 @@ from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import change_mode, names_in, opened_folder
 from keen_tui.system.safe_read import content_of
 from keen_tui.tools.files.git_place import GitPlace
-from keen_tui.tools.git.changed_settings import bring_settings_back
+from keen_tui.tools.git.changed_settings import ChangedSettings
 from keen_tui.tools.git.folder_stamps import Stamps
 from keen_tui.tools.git.git_data import is_name_of_state, is_ref
 from keen_tui.tools.git.index_changes import UnknownIndex
@@ -79,9 +79,18 @@ class Shadow:
         workspace: where commands may make work trees.
         folder: a folder of Keen's; what commands may reach in it is said in `ShownGit`.
         objects: the path under which commands find the objects of the repository.
+        earlier: the shadow that this one replaces, which knows what the repository was at first.
     """
 
-    def __init__(self, place: GitPlace, workspace: Path, folder: Path, objects: Path, git: OwnGit) -> None:
+    def __init__(
+        self,
+        place: GitPlace,
+        workspace: Path,
+        folder: Path,
+        objects: Path,
+        git: OwnGit,
+        earlier: Shadow | None = None,
+    ) -> None:
         self.place = place
         self.path = folder / "git"
         self._workspace = workspace
@@ -92,7 +101,8 @@ class Shadow:
         self._hidden: tuple[Path, ...] = ()
         self._links = objects == place.common / "objects"
         self._refs: Refs = {}
-        self._tips: list[str] = []
+        self._tips: Sequence[str] | None = earlier._tips if earlier else None
+        """The commits that the repository had before the first command."""
         self._theirs = RefReader(place.common, is_ours=True)
         self._ours = RefReader(self.path, is_ours=False)
         self.path.mkdir(exist_ok=True)
@@ -105,7 +115,10 @@ class Shadow:
         put_file(self.path / _ALTERNATES, self._objects_at, None, flush=False)
         if not (self.path / PACKED).exists():
             put_file(self.path / PACKED, packed({}), None, flush=False)
-        config = (place.common / "config").read_bytes()
+        config = content_of(place.common / "config", most=_LARGEST_CONFIG) or b""
+        self._settings = (
+            earlier._settings if earlier else ChangedSettings(git, place.common / "config", config)
+        )
         self._hash_size = 32 if _SHA256.search(config) else 20
         own = place.top if place.git == place.common else None
         index = self._private / "index"
@@ -128,6 +141,7 @@ class Shadow:
         """Take what is in the shadow as changes of the repository, which is new. Raises OSError."""
         with self._lock:
             self._common.assume()
+            self._tips = ()
 
     def bring_back(self) -> BroughtBack:
         """Bring back what commands have changed. Raises ShadowDamaged, and OSError if the disk is full, or
@@ -138,7 +152,7 @@ class Shadow:
     def committed(self, paths: Sequence[Path]) -> list[Path]:
         """Which of these entries of the work tree have exactly the content that they have at the tip of a
         branch that the repository had before the first command."""
-        return committed(self._common.ran, self.place.top, self._tips, self._hash_size, paths)
+        return committed(self._common.ran, self.place.top, self._tips or (), self._hash_size, paths)
 
     def unstaged(self, paths: Sequence[Path]) -> list[str]:
         """Take these files of the work tree out of the index; returns the names of those that the last commit
@@ -157,6 +171,8 @@ class Shadow:
         changed = self._common.refresh()
         if any(name == PACKED or name.startswith("refs/") for name in changed):
             self._copy_refs(self._theirs.read(self._common.stamps))
+        if self._tips is None:
+            self._tips = list(dict.fromkeys(self._refs.values()))[:_MOST_TIPS]
         for name in _names_in(self.place.common / _WORK_TREES):
             if name not in self._trees:
                 self._trees[name] = self._part_of(name, self._tree_of(self.place.common, name))
@@ -197,7 +213,6 @@ class Shadow:
         for name, value in refs.items():
             if value.startswith("ref:"):
                 self._common.put(name, f"{value}\n".encode())
-        self._tips = self._tips or list(dict.fromkeys(refs.values()))[:_MOST_TIPS]
         self._refs = refs
 
     def _part_of(self, name: str, tree: Path | None) -> GitFolder:
@@ -309,8 +324,7 @@ class Shadow:
 
     def _settings_back(self) -> list[str]:
         ours = content_of(self.path / "config", most=_LARGEST_CONFIG) or b""
-        file = self.place.common / "config"
-        staying = list(bring_settings_back(self._git, file, self._common.copied("config"), ours))
+        staying = self._settings.bring_back(self._common.copied("config"), ours)
         self._common.keep("config", ours, stays=bool(staying))
         return [f"the setting {name}" for name in staying]
 

@@ -93,6 +93,8 @@ class CommandGit:
         self._scratch = scratch_in(sandbox.policy.scratch)
         self._folder: Path | None = None
         self._shadow: Shadow | None = None
+        self._latest: Shadow | None = None
+        """The last one, even if it can't be used any more."""
         self._early = BroughtBack()
         self._settings_of: Mapping[Path, int] = {}
         self._own = self._policy.workspace / ".git"
@@ -171,6 +173,7 @@ class CommandGit:
                     git.output(self._policy.workspace, "init", "-q", str(self._policy.workspace))
                 self._shadow = Shadow(place, self._policy.workspace, unborn, self._objects_of(place), git)
                 self._shadow.assume()
+                self._latest = self._shadow
             except (OSError, WorkTreeFailed, ConfigError) as error:
                 _log.warning("a new repository can't be taken over", exc_info=True)
                 self._shadow = None
@@ -216,7 +219,9 @@ class CommandGit:
 
     def _new_shadow(self, place: GitPlace, git: OwnGit) -> Shadow:
         folder = self._scratch.new_folder("shadow-")
-        shadow = Shadow(place, self._policy.workspace, folder, self._objects_of(place), git)
+        earlier = self._latest if self._latest and self._latest.place == place else None
+        shadow = Shadow(place, self._policy.workspace, folder, self._objects_of(place), git, earlier)
+        self._latest = shadow
         self._write_program(place, shadow.path, git)
         return shadow
 

@@ -213,6 +213,41 @@ async def test_remotes_and_branches_are_set_up(repository: Repository) -> None:
     assert repository.git("remote") == ""
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git config remote.origin.url {evil}",
+        "git config remote.origin.pushurl {evil}",
+        "git remote remove origin; git remote add origin {evil}",
+        "git remote add evil {evil}; git config branch.main.remote evil",
+        "git config remote.src.url /nowhere; git config branch.more.remote src",
+    ],
+)
+async def test_a_command_never_turns_the_persons_pushes_elsewhere(
+    repository: Repository, command: str
+) -> None:
+    repository.git("remote", "add", "origin", "https://example.org/x.git")
+    repository.git("config", "branch.main.remote", "origin")
+    for words in (*command.format(evil="https://example.org/evil.git").split("; "), "rm -rf .git/HEAD"):
+        await repository.jail(words)  # the last one spoils the shadow: the next is a new one
+    await repository.jail("git config user.name Grace")
+    for words in command.format(evil="https://example.org/evil.git").split("; "):
+        await repository.jail(words)
+    settings = repository.git("config", "--local", "--list").splitlines()
+    assert not [each for each in settings if each.startswith(("branch.main.remote=evil", "branch.more"))]
+    remotes = {each for each in settings if each.startswith("remote.origin.")}
+    assert remotes <= {
+        "remote.origin.url=https://example.org/x.git",
+        "remote.origin.fetch=+refs/heads/*:refs/remotes/origin/*",
+    }
+
+
+async def test_very_many_values_of_settings_stay(repository: Repository) -> None:
+    result = await repository.jail('for n in $(seq 200); do echo "[user]\nname = $n"; done >> .git/config')
+    assert result.exit_code or "changed only in the sandbox: the setting user.name" in result.text
+    assert repository.git("config", "user.name") == "Ada"
+
+
 async def test_a_work_tree_made_by_a_command_works_outside(repository: Repository) -> None:
     result = await repository.jail("git worktree add -q trees/feat -b feat")
     assert result.exit_code == 0, result.text
