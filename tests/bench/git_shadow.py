@@ -47,6 +47,7 @@ def _made(folder: Path, *, files: int, name: str) -> Path:
 
 
 def _measured(top: Path, folder: Path, what: str, budget: float) -> Iterator[Row]:
+    folder.mkdir()
     place = GitPlace(top, top / ".git", top / ".git")
     shadow = Shadow(place, top, folder, place.common / "objects", OwnGit())
     environ = {**os.environ, "GIT_DIR": str(shadow.path), "GIT_WORK_TREE": str(top)}

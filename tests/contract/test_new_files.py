@@ -457,6 +457,25 @@ async def test_a_file_of_a_commit_that_a_command_made_is_kept_back(
 
 
 @needs_git
+@pytest.mark.parametrize(
+    "change",
+    ["echo gitdir: ../node_modules/evil > sub/.git", "rm sub/.git; ln -s ../node_modules/evil sub/.git"],
+)
+async def test_a_git_file_never_leads_elsewhere(any_name: Jail, change: str) -> None:
+    jail = any_name
+    init = "git init -q && mkdir -p sub .git/modules && git init -q --separate-git-dir .git/modules/sub sub"
+    subprocess.run(init, shell=True, cwd=jail.workspace, check=True)
+    (jail.workspace / "change.sh").write_text(change)
+    async with at(
+        jail, f"mkdir node_modules; {BARE.format('node_modules/evil', 'x')}; sh change.sh"
+    ) as bench:
+        bench.session.submit("go")
+        await asked(bench, allow=False)
+        await bench.log.wait_for_end()
+    assert kept(jail) == {"sub/.git"}
+
+
+@needs_git
 async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
     subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
     (jail.workspace / "sub").mkdir()

@@ -279,6 +279,31 @@ def a_staged_device(evil: str) -> None:
     staged(b"src/a", mode=0o020666)
 
 
+def staged_contents_that_are_missing(evil: str) -> None:
+    git("update-index", "--add", "--cacheinfo", f"100644,{'ab' * 20},none")
+
+
+def a_staged_repository_among_packages(evil: str) -> None:
+    inner = Path("node_modules/inner")
+    git("init", "-q", str(inner))
+    git(
+        "-C",
+        str(inner),
+        "-c",
+        "user.name=e",
+        "-c",
+        "user.email=e",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "e",
+    )
+    with (inner / ".git/config").open("a") as file:
+        file.write(f"[core]\n\tfsmonitor = {evil}\n")
+    git("-c", "core.fsmonitor=", "add", "-f", str(inner))
+
+
 def an_index_that_is_cut(evil: str) -> None:
     path = folder() / "index"
     path.write_bytes(path.read_bytes()[:70])

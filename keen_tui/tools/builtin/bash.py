@@ -16,6 +16,7 @@ from keen_tui.domain.display import CommandDisplay, PartDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.system.executables import find_program
+from keen_tui.text.sanitize import clean
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.background.held_output import HeldOutput
 from keen_tui.tools.background.movable import MovableOutput
@@ -328,7 +329,7 @@ class Bash:
             ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
         if home and (written := await asyncio.to_thread(home.written_since, before)):
             running.written.extend(written)
-            on_output(f"{_NOT_IN_YOURS.format(', '.join(written[:MOST_NAMED]))}\n".encode())
+            on_output(f"{_NOT_IN_YOURS.format(', '.join(map(clean, written[:MOST_NAMED])))}\n".encode())
         for sentence in running.git.sentences if running.git else ():
             on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden

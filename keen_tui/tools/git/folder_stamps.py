@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from keen_tui.system.folders import opened_folder
+
 _STEP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST: Final = 64
 _MOST: Final = 1_000_000
@@ -42,7 +44,8 @@ class FolderStamps:
     def look(self) -> Stamps:
         """Raises OSError if the folder can't be read, or is FolderTooLarge."""
         self._count = 0
-        descriptor = os.open(self._folder, _STEP)
+        with opened_folder(self._folder) as folder:
+            descriptor = os.open(".", _STEP, dir_fd=folder)
         try:
             return dict(self._below(descriptor, "", 0))
         finally:

@@ -11,19 +11,23 @@ from collections.abc import Mapping
 from typing import Final
 
 _HASH: Final = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+_SHORT_HASH: Final = re.compile(rb"\b[0-9a-f]{4,64}\b")
 _HASHES: Final = re.compile(rb"(?:%b\n?)*" % _HASH)
 _TEXT: Final = re.compile(rb"[^\0]*")
 _NUMBER: Final = re.compile(rb"\d*\n?")
 _EMPTY: Final = re.compile(rb"\n?")
 _REF: Final = rb"(?!-)[^\0-\x20\x7f~^:?*\[\\]+"
 _NAMED: Final = re.compile(rb"(?:%b)?\n?" % _REF)
+_BRANCH: Final = rb"refs/heads/[^\0-\x20\x7f~^:?*\[\\]+"
+_ON_BRANCH: Final = re.compile(rb"(?:%b|detached HEAD)?\n?" % _BRANCH)
+_BRANCHES: Final = re.compile(rb"(?:%b\n%b\n%b\n)*" % (_BRANCH, _HASH, _HASH))
 _STRATEGY: Final = re.compile(rb"(?:ort|recursive|resolve|octopus|ours|subtree)?\n?")
 _FLAGS: Final = re.compile(rb"(?:--?[\w=-]+\n?)?")
 _QUOTED: Final = rb"'[^'\n\0]*'"
 _AUTHOR: Final = re.compile(rb"(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:%b|\\[!'])*\n)*" % _QUOTED)
 _STEPS: Final = re.compile(
     rb"(?:[ \t]*(?:#[^\0\n]*|(?:pick|reword|edit|squash|fixup|drop|label|reset|merge|revert|break|noop"
-    rb"|update-ref|[presfdltmub])(?:[ \t][^\0\n]*)?)?\n)*"
+    rb"|[presfdltmb])(?:[ \t][^\0\n]*)?|(?:update-ref|u) %b[ \t]*)?\n)*" % _BRANCH
 )
 """The lines of a rebase or of a series of picks. `exec` isn't among them."""
 _OPTIONS: Final = re.compile(
@@ -58,9 +62,10 @@ _OF_SERIES: Final[Mapping[str, re.Pattern[bytes]]] = {
         "onto orig-head stopped-sha squash-onto amend autostash head abort-safety original-commit", _HASHES
     ),
     **_each("msgnum end last next", _NUMBER),
-    **_each("head-name", _NAMED),
+    "head-name": _ON_BRANCH,
+    "update-refs": _BRANCHES,
     **_each("message message-squash message-fixup patch info rewritten-list rewritten-pending", _TEXT),
-    **_each("current-fixups refs-to-squash update-refs final-commit msg msg-clean", _TEXT),
+    **_each("current-fixups refs-to-squash final-commit msg msg-clean", _TEXT),
     **_each("author-script", _AUTHOR),
     **_each("strategy", _STRATEGY),
     **_each("opts", _OPTIONS),
@@ -81,7 +86,7 @@ _PATCH: Final = re.compile(r"\d{4,8}")
 
 _BAD_REF: Final = re.compile(r"[\0-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$")
 _VALUE: Final = re.compile(rb"%b\n?" % _HASH)
-_SYMBOLIC: Final = re.compile(rb"ref:[ \t]*(refs/[^\0\n]+?)[ \t]*\n?")
+_SYMBOLIC: Final = re.compile(rb"ref:[ \t]*(refs/[^\0-\x20\x7f]+)[ \t]*\n?")
 _LOG: Final = re.compile(rb"(?:%b %b [^\0\n]*\n)*" % (_HASH, _HASH))
 _HOLDS_LIES: Final = "refs/replace/"
 """Replacements make git show different content for an object."""
@@ -90,12 +95,15 @@ _OF_WORK_TREE: Final = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 
 def is_state(name: str, content: bytes) -> bool:
     """Whether this file of an operation in progress, with its path in the repository, is data."""
-    folder, _, file = name.rpartition("/")
-    if folder in FOLDERS_OF_SERIES:
-        pattern = _TEXT if folder == "rebase-apply" and _PATCH.fullmatch(file) else _OF_SERIES.get(file)
-    else:
-        pattern = _STATE.get(name)
+    pattern = _pattern_of(name)
     return pattern is not None and pattern.fullmatch(content) is not None
+
+
+def _pattern_of(name: str) -> re.Pattern[bytes] | None:
+    folder, _, file = name.rpartition("/")
+    if folder not in FOLDERS_OF_SERIES:
+        return _STATE.get(name)
+    return _TEXT if folder == "rebase-apply" and _PATCH.fullmatch(file) else _OF_SERIES.get(file)
 
 
 def is_name_of_state(name: str) -> bool:
@@ -120,6 +128,21 @@ def ref_value(content: bytes) -> str | None:
     symbolic = _SYMBOLIC.fullmatch(content)
     target = symbolic[1].decode("utf-8", "surrogateescape") if symbolic else ""
     return f"ref: {target}" if is_ref(target) else None
+
+
+def is_autostash(name: str) -> bool:
+    """Whether git keeps there, during an operation, the person's changes that it has set aside."""
+    return name in ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
+
+
+def objects_in(content: bytes) -> frozenset[str]:
+    """The objects that a file of an operation may name, in full or in short."""
+    return frozenset(found.decode() for found in _SHORT_HASH.findall(content))
+
+
+def only_names_objects(name: str) -> bool:
+    """Whether this file of an operation holds nothing but hashes."""
+    return _pattern_of(name) is _HASHES
 
 
 def is_log(content: bytes) -> bool:

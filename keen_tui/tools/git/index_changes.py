@@ -16,8 +16,11 @@ _HAS_MORE_FLAGS: Final = 0x40
 _IS_INTENDED: Final = 0x20
 _STAGE: Final = 0x30
 _LONGEST_NAME: Final = 4_096
-_BLOCK: Final = 32_768
-"""Bytes that are compared at once."""
+_MOST: Final = 1_000_000
+_LARGEST_NAMES: Final = 100_000_000
+"""Bytes of all names together: in version 4 a few bytes can stand for a long one."""
+_BLOCKS: Final = (32_768, 2_048)
+"""Bytes that are compared at once, and if they differ."""
 
 
 class StagedEntry(Struct, frozen=True):
@@ -67,6 +70,7 @@ class _IndexReader:
         self._flags = _TO_HASH + hash_size
         self._at = _HEADER
         self.left = 0
+        self._names_left = _LARGEST_NAMES
         self.found: dict[bytes, list[StagedEntry]] = {}
         self._is_packed = False
         self._name = b""
@@ -77,16 +81,17 @@ class _IndexReader:
             raise UnknownIndex("Keen doesn't know this version of the index")
         self._is_packed = version == 4
         self.left = int.from_bytes(content[8:12], "big")
+        if self.left > _MOST:
+            raise UnknownIndex(f"the index has more than {_MOST:,} entries")
 
     def skips_what_is_same(self, other: _IndexReader) -> bool:
         """Pass over the entries that both have next in the same bytes; False if there are none."""
         if self._is_packed or other._is_packed:
             return False
-        mine = self._content[self._at : self._at + _BLOCK]
-        if len(mine) < _BLOCK or mine != other._content[other._at : other._at + _BLOCK]:
-            return False
+        mine, theirs = (each._content[each._at : each._at + _BLOCKS[0]] for each in (self, other))
+        same = next((size for size in _BLOCKS if mine[:size] == theirs[:size]), 0)
         start = at = self._at
-        last = at + _BLOCK
+        last = min(at + same, len(self._content))
         content, size, count = self._content, self._flags, min(self.left, other.left)
         while count:  # written out, since an index may have a million entries
             flags = at + size
@@ -117,7 +122,8 @@ class _IndexReader:
         else:
             end = self._end_of_name(at, start)
             path, behind = content[start:end], end + 8 - (end - at) % 8
-        if behind > len(content) or not path or len(path) > _LONGEST_NAME:
+        self._names_left -= len(path)
+        if behind > len(content) or not path or len(path) > _LONGEST_NAME or self._names_left < 0:
             raise UnknownIndex("the index is damaged")
         entry = StagedEntry(
             f"{int.from_bytes(content[at + _TO_MODE : at + _TO_MODE + 4], 'big'):06o}",
@@ -152,6 +158,8 @@ class _IndexReader:
             byte = self._content[at]
             removed = removed << 7 | byte & 0x7F
             at += 1
+            if removed > len(self._name):
+                raise UnknownIndex("the index is damaged")
             if not byte & 0x80:
                 break
         end = self._content.index(b"\0", at)

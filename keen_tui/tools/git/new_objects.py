@@ -66,10 +66,13 @@ class NewObjects:
         self._common = common
         self._private = private
         self._git = git
+        self.taken: frozenset[str] = frozenset()
+        """The loose ones that came back at last."""
 
     def bring_back(self) -> None:
         """Take all of them into the repository, and out of the shadow. Raises DamagedObjects, and OSError if
         the disk is full or broken."""
+        self.taken = frozenset()
         try:
             self._take_loose()
             for pack in self._names("objects/pack", _PACK):
@@ -100,8 +103,13 @@ class NewObjects:
                     left -= _add(_zlib_content(file, min(left, _LARGEST)), pack)
             self._end(pack, names[0][1])
             self._take(pack, few=len(names) <= _FEW)
+        self.taken = frozenset(map("".join, names))
         for folder, rest in names:
             self._remove(f"objects/{folder}", rest)
+        with opened_folder(self._folder / "objects") as objects:
+            for folder in {folder for folder, _ in names}:
+                with suppress(OSError):  # a running command has just written there
+                    os.rmdir(folder, dir_fd=objects)
 
     def _end(self, pack: IO[bytes], name: str) -> None:
         """Append the checksum of a pack; `name` is that of an object, without its first two digits."""
@@ -119,14 +127,14 @@ class NewObjects:
 
     def _take_pack(self, name: str) -> None:
         with tempfile.TemporaryFile(dir=self._private) as copy, self._opened("objects/pack", name) as file:
-            _copy(file, copy)
+            _copy(file, copy, _MOST_BYTES)
             self._take(copy, few=False)
         for ending in ("pack", "idx", "rev", "bitmap"):
             self._remove("objects/pack", f"{name.removesuffix('pack')}{ending}")
 
     def _take_lfs(self) -> None:
         """The files of Git LFS, whose names are the hashes of their contents."""
-        top = "lfs/objects"
+        top, left = "lfs/objects", _MOST_BYTES
         for one in self._names(top, _FOLDER):
             for other in self._names(f"{top}/{one}", _FOLDER):
                 for name in self._names(f"{top}/{one}/{other}", _OF_LFS):
@@ -135,7 +143,8 @@ class NewObjects:
                         self._opened(f"{top}/{one}/{other}", name) as file,
                         tempfile.NamedTemporaryFile(dir=self._private) as copy,
                     ):
-                        if not place.exists() and _copy(file, copy).hexdigest() == name:
+                        left -= os.fstat(file.fileno()).st_size
+                        if not place.exists() and _copy(file, copy, left).hexdigest() == name:
                             copy.flush()
                             place.parent.mkdir(parents=True, exist_ok=True)
                             shutil.copyfile(copy.name, place.with_name(f"{name}.keen"))
@@ -190,9 +199,9 @@ def _add(content: bytes, pack: IO[bytes]) -> int:
     return len(content)
 
 
-def _copy(file: IO[bytes], copy: IO[bytes]) -> hashlib._Hash:
-    """Copy a file; returns the SHA-256 of its content. Raises ValueError if it is too large."""
-    digest, left = hashlib.sha256(), _MOST_BYTES
+def _copy(file: IO[bytes], copy: IO[bytes], left: int) -> hashlib._Hash:
+    """Copy a file; returns the SHA-256 of its content. Raises ValueError if that has over `left` bytes."""
+    digest = hashlib.sha256()
     while chunk := file.read(_CHUNK):
         left -= len(chunk)
         if left < 0:

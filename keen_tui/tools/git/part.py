@@ -17,12 +17,16 @@ from keen_tui.system.atomic_write import put_file, remove_file
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.tools.git.folder_stamps import FolderStamps, Stamps
 from keen_tui.tools.git.git_data import (
+    is_autostash,
     is_log,
     is_name_of_state,
     is_of_work_tree,
     is_state,
+    objects_in,
+    only_names_objects,
     ref_value,
 )
+from keen_tui.tools.git.gitlinks import GITLINK, REPOSITORY_AMONG_PACKAGES, is_among_packages
 from keen_tui.tools.git.index_changes import Staged, StagedEntry, UnknownIndex, changed_paths
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.refs import Refs, bring_refs_back
@@ -57,7 +61,7 @@ _NOT_READ: Final = re.compile(
 )
 """Settings with which git writes an index that Keen doesn't read."""
 _NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
-_MODES: Final = ("100644", "100755", "120000", "160000")
+_MODES: Final = ("100644", "100755", "120000", GITLINK)
 
 
 class UnknownRepository(Exception):
@@ -253,7 +257,7 @@ class GitFolder:
     def bring_head_back(self) -> str:
         """Take over what is checked out. Returns the hash of a commit that needs a name, since the person has
         checked out something else, "" for none. Raises OSError and WorkTreeFailed."""
-        ours = ref_value(self._of_shadow("HEAD"))
+        ours = ref_value(self._of_shadow("HEAD", most=_LONGEST_REF))
         before, now = (
             ref_value(content) for content in (self._copies.get("HEAD", b""), self._of_real("HEAD"))
         )
@@ -266,9 +270,9 @@ class GitFolder:
         self._copies["HEAD"] = self._of_shadow("HEAD")
         return ""
 
-    def bring_index_back(self) -> str:
+    def bring_index_back(self, taken: Collection[str]) -> str:
         """Take over what is staged. Returns the paths that somebody else has staged too, at most three and as
-        text, "" for none.
+        text, "" for none. `taken` are objects that have just come back.
 
         Raises:
             OSError: it can't be read.
@@ -285,6 +289,9 @@ class GitFolder:
             now = changed_paths(copied, self._of_real("index"), self._hash_size)
             theirs = {path: None for path in mine if _is_touched(path, mine[path], now)}
         given = b"".join(_index_info(path, entries) for path, entries in mine.items() if path not in theirs)
+        staged = {each.oid for entries in mine.values() for each in entries if each.mode != GITLINK}
+        if self._lacks(staged.difference(taken)):
+            raise UnknownIndex("the index names objects that don't exist")
         if given:
             self.ran("update-index", "-z", "--index-info", given=given)
         put_file(self._index, ours, None, flush=False)
@@ -300,12 +307,13 @@ class GitFolder:
                 self.pending.add(unit)
                 yield unit
                 continue
-            ours = {name: self._of_shadow(name) for name in inside}
             there = {name: self._of_real(name) for name in self.look() if _is_of(name, unit)}
             before = {name: content for name, content in self._copies.items() if _is_of(name, unit)}
+            ours = {name: self._of_shadow(name) for name in inside}
+            ours = {name: each for name, each in ours.items() if not self._is_new_autostash(name, each)}
             if ours == there:
                 continue
-            if there != before or not all(is_state(name, content) for name, content in ours.items()):
+            if there != before or not self._are_state(ours):
                 self.pending.add(unit)
                 yield unit
                 continue
@@ -314,6 +322,36 @@ class GitFolder:
                 self._take(name, ours.get(name))
             with suppress(OSError):
                 (self.real / unit).rmdir()
+
+    def saved_autostashes(self, changed: Collection[str]) -> Iterator[str]:
+        """Save the person's changes that git has set aside in the sandbox; yields the names of the refs. Git
+        itself must not apply them in the repository, where it would overwrite files that no command may
+        change. Raises OSError and WorkTreeFailed."""
+        for name in filter(is_autostash, changed):
+            content = self._of_shadow(name)
+            for commit in objects_in(content) if self._is_new_autostash(name, content) else ():
+                self.ran("update-ref", saved := f"refs/keen/autostash-{commit[:8]}", commit)
+                yield saved
+
+    def _is_new_autostash(self, name: str, content: bytes) -> bool:
+        return is_autostash(name) and content != self._of_real(name)
+
+    def _are_state(self, files: Mapping[str, bytes]) -> bool:
+        named = {each for name in files if only_names_objects(name) for each in objects_in(files[name])}
+        return all(is_state(name, content) for name, content in files.items()) and not self._lacks(named)
+
+    def _lacks(self, objects: Collection[str]) -> bool:
+        """Whether one of these doesn't exist. A partial clone needn't have them. Raises WorkTreeFailed."""
+        if not objects or b"promisor" in self._of_real("config"):
+            return False
+        found = self.ran("cat-file", "--batch-check=", "--buffer", given="\n".join(objects).encode())
+        return b" missing" in found
+
+    def commits_named(self, changed: Collection[str]) -> Iterator[str]:
+        """What HEAD and the changed files of an operation name."""
+        for name in changed:
+            if name == "HEAD" or is_name_of_state(name.partition("/")[0]):
+                yield from objects_in(self._of_shadow(name))
 
     def _take(self, name: str, content: bytes | None) -> None:
         if content is None:
@@ -392,6 +430,8 @@ def _index_info(path: bytes, entries: Sequence[StagedEntry]) -> bytes:
     paths that no work tree can have. Raises UnknownIndex."""
     if not all(entry.mode in _MODES for entry in entries) or _NO_NAME.search(path):
         raise UnknownIndex("the index has invalid paths")
+    if any(entry.mode == GITLINK for entry in entries) and is_among_packages(path):
+        raise UnknownIndex(REPOSITORY_AMONG_PACKAGES)
     zeros = "0" * 40 if not entries else "0" * len(entries[0].oid)
     lines = (f"{entry.mode} {entry.oid} {entry.stage}\t".encode() + path + b"\0" for entry in entries)
     return f"0 {zeros}\t".encode() + path + b"\0" + b"".join(lines)

@@ -27,6 +27,7 @@ from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.git.changed_settings import ChangedSettings
 from keen_tui.tools.git.folder_stamps import Stamps
 from keen_tui.tools.git.git_data import is_name_of_state, is_ref
+from keen_tui.tools.git.gitlinks import REPOSITORY_AMONG_PACKAGES, gitlinks_among_packages
 from keen_tui.tools.git.index_changes import UnknownIndex
 from keen_tui.tools.git.kept_files import committed, unstaged
 from keen_tui.tools.git.new_objects import DamagedObjects, NewObjects
@@ -49,6 +50,9 @@ _MOST_TOLD: Final = 5
 _MOST_TIPS: Final = 200
 _LONGEST_PATH: Final = 4_096
 _LARGEST_CONFIG: Final = 1_000_000
+
+_Changes = Mapping[GitFolder, tuple[Collection[str], Stamps]]
+"""For each folder of the shadow the files that have changed, and all of them."""
 
 
 class BroughtBack(Struct, frozen=True):
@@ -116,7 +120,7 @@ class Shadow:
         if not (self.path / PACKED).exists():
             put_file(self.path / PACKED, packed({}), None, flush=False)
         config = content_of(place.common / "config", most=_LARGEST_CONFIG) or b""
-        self._settings = (
+        self._settings: ChangedSettings = (
             earlier._settings if earlier else ChangedSettings(git, place.common / "config", config)
         )
         self._hash_size = 32 if _SHA256.search(config) else 20
@@ -262,6 +266,7 @@ class Shadow:
             raise ShadowDamaged(str(error)) from error
         if not ended and not any(names for names, _ in changes.values()):
             return BroughtBack()
+        self._refuse_gitlinks(ours, changes)
         before = {part: part.look() for part in parts}
         is_done = ours != self._refs or any("HEAD" in names for names, _ in changes.values())
         sentences = [f"the work tree {name} can't be written, so it doesn't work" for name in unwritable]
@@ -275,9 +280,18 @@ class Shadow:
         trees = tuple(part.tree / ".git" for part in new if part.tree)
         return BroughtBack(self._not_told(sentences), trees, is_done)
 
-    def _refs_back(
-        self, ours: Refs, seen: Stamps, changes: Mapping[GitFolder, tuple[Collection[str], Stamps]]
-    ) -> Iterator[str]:
+    def _refuse_gitlinks(self, ours: Refs, changes: _Changes) -> None:
+        """Raises ShadowDamaged."""
+        refs = {value for name, value in ours.items() if self._refs.get(name) != value}
+        named = (each for part, (names, _) in changes.items() for each in part.commits_named(names))
+        new = refs.union(named).difference(self._refs.values())
+        try:
+            if new and any(gitlinks_among_packages(self._common.ran, new)):
+                raise ShadowDamaged(REPOSITORY_AMONG_PACKAGES)
+        except (OSError, WorkTreeFailed) as error:
+            raise ShadowDamaged(_words(error)) from error
+
+    def _refs_back(self, ours: Refs, seen: Stamps, changes: _Changes) -> Iterator[str]:
         logs = {part: part.logs_of(names) for part, (names, _) in changes.items()}
         theirs = self._theirs.read(seen)
         failed: list[str] = []
@@ -298,16 +312,18 @@ class Shadow:
 
     def _part_back(self, part: GitFolder, names: Collection[str], files: Stamps) -> Iterator[str]:
         try:
-            if "index" in names and part.tree and (others := part.bring_index_back()):
+            if "index" in names and part.tree and (others := part.bring_index_back(self._objects.taken)):
                 yield f"also staged outside the sandbox, so Keen kept those versions: {others}"
         except (OSError, UnknownIndex, WorkTreeFailed) as error:
             yield f"staged changes weren't brought back ({_words(error)})"
         try:
+            for saved in part.saved_autostashes(names):
+                yield f"changes that git set aside before an operation are also saved as {saved}"
             staying = list(part.bring_state_back(names, files)) if part.tree else []
             if staying:
                 why = "it could run programs, or also changed outside the sandbox"
                 yield f"not brought back, because {why}: {', '.join(staying)}"
-        except OSError as error:
+        except (OSError, WorkTreeFailed) as error:
             yield f"the operation in progress wasn't brought back ({_words(error)})"
 
     def _rest_back(self, names: Collection[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Final
 from keen_tui.domain.errors import ConfigError, WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.trees import remove_tree
+from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.git_place import GitPlace, git_place
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.part import UnknownRepository
@@ -274,7 +275,7 @@ class GitUse:
     @property
     def sentences(self) -> Sequence[str]:
         """Sentences about changes that stay in the shadow, and warnings."""
-        return (*self.brought_back.sentences, *self._more)
+        return tuple(map(clean, (*self.brought_back.sentences, *self._more)))
 
     def unstage(self, names: Sequence[str]) -> None:
         """Take these files of the workspace, which were kept back, out of the index. Blocks."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keen_tui.system.named_entries import NamedEntries
 from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds
-from keen_tui.tools.quarantine.repositories import Program, programs_of, repository_at
+from keen_tui.tools.quarantine.repositories import Program, leads_to_one, programs_of, repository_at
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 
 SearchScope = Literal["nothing", "repositories", "acting", "everything"]
@@ -89,13 +89,20 @@ class NewEntryFinder:
 
     def _new_programs(self, now: Mapping[str, int], before: Before) -> Iterator[NewEntry]:
         for repository, programs in self._repositories(now):
-            if new := programs.difference(before.programs):
+            is_new_file = leads_to_one(repository) and str(repository) not in before.entries
+            if (new := programs.difference(before.programs)) and not is_new_file:
                 names = tuple(sorted({program.name for program in new}))
-                yield NewEntry(path=repository / "HEAD", kind=EntryKind.REPOSITORY, programs=names)
+                path = repository if leads_to_one(repository) else repository / "HEAD"
+                yield NewEntry(path=path, kind=EntryKind.REPOSITORY, programs=names)
 
     def _repositories(self, entries: Mapping[str, int]) -> Iterator[tuple[Path, frozenset[Program]]]:
-        """The repositories in the workspace, except its own, which commands can't write."""
-        marked = (Path(path) for path, kinds in entries.items() if kinds & EntryKind.REPOSITORY)
+        """The repositories in the workspace and the `.git` files that lead to one, except its own, which
+        commands can't write."""
+        marked = (
+            Path(path)
+            for path, kinds in entries.items()
+            if kinds & EntryKind.REPOSITORY or (kinds & EntryKind.ACTS and path.endswith("/.git"))
+        )
         for repository in dict.fromkeys(map(repository_at, marked)):
             if repository.parent != self._workspace or repository.name not in ALWAYS_PROTECTED:
                 yield repository, programs_of(repository)

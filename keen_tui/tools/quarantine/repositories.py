@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,6 +20,7 @@ from keen_tui.tools.git.harmless_settings import is_harmless
 
 _LARGEST: Final = 1_000_000
 """Bytes of the largest settings file that is read."""
+_LONGEST_PATH: Final = 4_096
 _MOST_MODULES: Final = 2_000
 """The most folders below `modules` that are searched for the repositories of submodules."""
 
@@ -30,7 +32,7 @@ class Program(NamedTuple):
     """Something that git would run, or might be made to run: the file that names it, and the version of that
     file.
 
-    Writing or replacing a file changes its version.
+    Writing or replacing a file changes its version. That of a `.git` file is what it says.
     """
 
     name: str
@@ -43,10 +45,18 @@ def repository_at(entry: Path) -> Path:
 
 
 def programs_of(repository: Path) -> frozenset[Program]:
-    """The programs that git would run because of a repository, if there is one. Blocks."""
+    """The programs that git would run because of a repository, if there is one. A `.git` file leads to a
+    repository, which may be anywhere: it counts as a program of its own. Blocks."""
+    if leads_to_one(repository):
+        return frozenset((Program(repository.name, _said(repository)),))
     if not _is_repository(repository):
         return frozenset()
     return frozenset((*_programs(repository), *_of_modules(repository / "modules")))
+
+
+def leads_to_one(entry: Path) -> bool:
+    """Whether the entry only says where a repository is."""
+    return entry.is_symlink() or not entry.is_dir()
 
 
 def _is_repository(folder: Path) -> bool:
@@ -98,6 +108,13 @@ def _hooks(folder: Path) -> Iterator[Program]:
 
 def _cant_run(mode: int) -> bool:
     return stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and not mode & 0o111)
+
+
+def _said(pointer: Path) -> tuple[int, ...]:
+    """What a `.git` file says, and where; () if it is none."""
+    with suppress(OSError):
+        return (*os.fsencode(pointer), *(content_of(pointer, most=_LONGEST_PATH) or b""))
+    return ()
 
 
 def _version(path: Path) -> tuple[int, ...]:

@@ -16,6 +16,8 @@ from keen_tui.tools.sandbox.policy import Policy
 
 _LENGTH: Final = 0xFFF
 """The bits of an entry's flags in git's index with the length of its name."""
+_OF_FILES: Final = (b"\0\0\x81\xa4", b"\0\0\x81\xed")
+"""The modes of files, plain and executable."""
 _LARGEST: Final = 1_000_000
 """Bytes of the largest file that is compared with git's copy."""
 
@@ -73,11 +75,13 @@ def tracked_hashes(index: bytes, name: bytes) -> set[bytes]:
 
 
 def _tracked_hashes(index: bytes, name: bytes) -> Iterator[bytes]:
-    """A name follows 20 bytes of its hash, two bytes of flags, and in some entries two of further flags."""
+    """A name follows 20 bytes of its hash, two bytes of flags, and in some entries two of further flags. The
+    mode before them has zero bytes, so no name can pretend to be another entry."""
     place = index.find(name + b"\0")
     while place >= 0:
         for flags in (place - 2, place - 4):
-            if int.from_bytes(index[flags : flags + 2], "big") & _LENGTH == min(len(name), _LENGTH):
+            length = int.from_bytes(index[flags : flags + 2], "big") & _LENGTH
+            if length == min(len(name), _LENGTH) and index[flags - 36 : flags - 32] in _OF_FILES:
                 yield index[flags - 20 : flags]
         place = index.find(name + b"\0", place + 1)
 

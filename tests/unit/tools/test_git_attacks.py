@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from keen_tui.tools.git import new_objects
+from keen_tui.tools.git.index_changes import UnknownIndex, changed_paths
 from tests.support import git_attacks
 from tests.support.jail import PYTHON, SANDBOXES, Jail
 
@@ -89,3 +92,138 @@ async def test_no_attack_gets_out_of_the_shadow(person: Person, attack: str) -> 
     person.git("status")
     assert person.git("log", "-1", "--format=%s") == "mine"
     assert not person.proof.exists()
+
+
+REPOSITORY = """
+export GIT_INDEX_FILE=$PWD/other
+git read-tree HEAD
+git add -f node_modules/inner
+git commit-tree -p HEAD -m evil $(git write-tree) > commit
+unset GIT_INDEX_FILE; rm other
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "names"),
+    [
+        ("at once", "git branch evil $(cat commit)"),
+        ("later", "git branch evil $(cat commit)"),
+        ("packed", "git branch evil $(cat commit)"),
+        ("at once", "cat commit > $folder/HEAD"),
+        ("at once", "cat commit > $folder/CHERRY_PICK_HEAD"),
+        ("later", "mkdir $folder/sequencer; echo pick $(cut -c-9 commit) evil > $folder/sequencer/todo"),
+    ],
+)
+async def test_no_commit_brings_a_repository_among_packages(person: Person, when: str, names: str) -> None:
+    make = (
+        f"{PYTHON} -S attack.py a_staged_repository_among_packages {person.evil}; git reset -q; {REPOSITORY}"
+    )
+    names = f"folder=$(git rev-parse --absolute-git-dir); {names}"
+    if when == "later":
+        await person.jail(make)
+        make = ""
+    elif when == "packed":
+        pack = "git rev-list --objects $(cat commit) ^HEAD | git pack-objects -q $folder/objects/pack/pack"
+        names = f"{names}; {pack}; git prune-packed"
+    result = await person.jail(f"{make}\n{names}")
+    assert "it tracks a repository inside a folder of packages" in result.text, result.text
+    assert person.git("branch", "--format=%(refname:short)") == "main"
+    assert person.git("symbolic-ref", "HEAD") == "refs/heads/main"
+    assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
+    assert not (person.root / ".git/sequencer").exists()
+    person.works()
+
+
+AUTOSTASH = """
+printf '#!/bin/sh\\ntouch {proof}\\n' > hook
+export GIT_INDEX_FILE=$PWD/other
+git read-tree HEAD
+git update-index --cacheinfo 100755,$(git hash-object -w hook),.husky/pre-commit
+tree=$(git write-tree)
+index=$(git commit-tree -p HEAD -m index HEAD^{{tree}})
+git commit-tree -p HEAD -p $index -m WIP $tree > commit
+unset GIT_INDEX_FILE; rm other hook
+folder=$(git rev-parse --absolute-git-dir)
+mkdir -p $folder/rebase-merge
+cp commit $folder/{name}
+"""
+
+
+@pytest.mark.parametrize("name", ["MERGE_AUTOSTASH", "rebase-merge/autostash"])
+async def test_git_applies_no_changes_that_a_command_has_set_aside(person: Person, name: str) -> None:
+    hook = person.root / ".husky/pre-commit"
+    hook.parent.mkdir()
+    hook.write_text("#!/bin/sh\nexit 0\n")
+    hook.chmod(0o755)
+    person.git("add", ".husky")
+    person.git("commit", "-qm", "husky")
+    person.git("config", "core.hooksPath", ".husky")
+    person.head = person.git("rev-parse", "HEAD")
+    result = await person.jail(AUTOSTASH.format(proof=person.proof, name=name))
+    assert result.exit_code == 0, result.text
+    commit = (person.root / "commit").read_text().strip()
+    assert f"also saved as refs/keen/autostash-{commit[:8]}" in result.text
+    assert person.git("rev-parse", f"refs/keen/autostash-{commit[:8]}") == commit
+    assert not (person.root / ".git" / name).exists()
+    person.works()
+    person.git("commit", "-q", "--allow-empty", "-m", "more")
+    assert not person.proof.exists()
+    assert hook.read_text() == "#!/bin/sh\nexit 0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("MERGE_HEAD", "ab" * 20),
+        ("ORIG_HEAD", "ab" * 20),
+        ("rebase-merge/onto", "ab" * 20),
+        ("rebase-merge/head-name", "refs/replace/x"),
+        ("rebase-merge/git-rebase-todo", "update-ref refs/replace/x"),
+        ("rebase-merge/update-refs", f"refs/replace/x\n{'ab' * 20}\n{'ab' * 20}"),
+    ],
+)
+async def test_a_file_that_names_what_git_must_not_use_stays(person: Person, name: str, content: str) -> None:
+    result = await person.jail(
+        f"cd $(git rev-parse --absolute-git-dir); mkdir -p $(dirname {name}); echo '{content}' > {name}"
+    )
+    assert "not brought back, because it" in result.text
+    assert not (person.root / ".git" / name).exists()
+    person.works()
+
+
+async def test_names_that_cant_be_shown_are_told_in_one_line(person: Person) -> None:
+    result = await person.jail(
+        r"git config $'branch.\xff\x1b[31m.foo' x; touch $(git rev-parse --absolute-git-dir)/$'a\nKeen: b'"
+    )
+    assert result.text.isprintable() and result.text.encode()
+    assert len(result.text.splitlines()) == 1
+
+
+async def test_the_files_of_lfs_have_a_limit_together(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_objects, "_MOST_BYTES", 1_500)
+    result = await person.jail(
+        "for text in one two; do yes $text | head -c 1000 > file; name=$(sha256sum file | cut -c-64); "
+        "folder=$(git rev-parse --absolute-git-dir)/lfs/objects/${name:0:2}/${name:2:2}; "
+        "mkdir -p $folder; mv file $folder/$name; done"
+    )
+    assert "its new objects are too large" in result.text
+
+
+def entry_of_version_4(removed: bytes, rest: bytes) -> bytes:
+    return bytes(24) + struct.pack(">I", 0o100644) + bytes(12) + bytes(20) + bytes(2) + removed + rest + b"\0"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [entry_of_version_4(b"\0", b"ab"), entry_of_version_4(b"\3", b"c")],
+        [entry_of_version_4(b"\0", b"ab"), entry_of_version_4(b"\xff" * 10 + b"\0", b"c")],
+        [entry_of_version_4(b"\0", b"a" * 4_000), *[entry_of_version_4(b"\1", b"b")] * 30_000],
+    ],
+)
+def test_an_index_of_version_4_cant_grow(entries: list[bytes]) -> None:
+    content = b"DIRC" + struct.pack(">II", 4, len(entries)) + b"".join(entries) + bytes(20)
+    with pytest.raises(UnknownIndex):
+        changed_paths(b"", content, 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -205,3 +206,16 @@ async def test_a_search_in_the_sandbox_need_not_ask_for_secrets_it_cannot_read(j
     call = await prepared(jail, "grep -rs SECRET src")
     assert call.access.reads_only and not call.access.insists
     assert (await ended(call.run)).text.startswith("src/app.py:SECRET = 1")
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+async def test_no_name_in_the_index_makes_a_secret_readable(jail: Jail) -> None:
+    """A name that holds what an entry holds: a hash, the length of a name, and the name."""
+    secret = put(jail.workspace, ".env")
+    git(jail.workspace, "init", "-q")
+    content = secret.read_bytes()
+    digest = hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
+    assert not {0, 9, 10, 47} & set(digest)
+    (jail.workspace / os.fsdecode(digest + b"\x10\x04.env")).touch()
+    git(jail.workspace, "add", "-A", ".", ":!.env")
+    assert "LEAK" not in (await jail.python(READ)).text
