@@ -47,6 +47,7 @@ EndReason = Literal[
 """Why a turn ended without being done (turn.md, "How a turn ends")."""
 
 NOBODY = "there is nobody to ask"
+NOBODY_IN_BACKGROUND = "nobody is asked for a command in the background"
 """How the refusal begins when nobody could be asked."""
 
 STOPPED = "You stopped it."

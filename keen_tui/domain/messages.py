@@ -246,7 +246,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     `outside`: it failed in its sandbox and ran again outside, after a person agreed. `instructions` are the
     files of instructions whose text is at the end of `text`. `images` go to the model with the text; events
     and session files don't have them. `unfinished`: the call waits for a retry, which goes on with it
-    (turn.md rule 20); the model reads this result only if no retry comes.
+    (turn.md rule 20); the model reads this result only if no retry comes. `left_behind` are sentences about
+    what a command changed only in its sandbox.
     """
 
     text: str
@@ -264,6 +265,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     instructions: tuple[GivenInstructions, ...] = ()
     images: tuple[Image, ...] = ()
     unfinished: bool = False
+    left_behind: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> CallOutcome:

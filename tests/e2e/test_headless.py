@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -223,6 +225,53 @@ async def test_what_would_ask_is_denied_and_told(program: Program) -> None:
     assert run.code == 0
     assert "--mode auto" in run.err
     assert not (program.workspace / "ran").exists()
+
+
+@pytest.mark.parametrize("output", ["text", "json", "stream-json"])
+async def test_the_end_names_what_nobody_could_be_asked_about(program: Program, output: str) -> None:
+    touch = Call("bash", {"command": "touch ran"})
+    fetch = Call("web_fetch", {"url": "https://example.com/"})
+    script = [Reply([touch, touch]), Reply([fetch]), Reply([Say("Ok.")])]
+    run = await program.ask(script, "-p", "hi", "--output", output)
+    if output == "text":
+        at = run.err.splitlines().index("Refused, because nobody could be asked:")
+        assert run.err.splitlines()[at + 1 :] == [
+            "- bash touch ran: --mode auto allows it",
+            "- web_fetch https://example.com/: --allow-web example.com, or in your settings the rule "
+            "web(example.com), allows it",
+        ]
+    else:
+        assert [each["target"] for each in run.records[-1]["refused"]] == [
+            "touch ran",
+            "https://example.com/",
+        ]
+        assert run.records[-1]["refused"][0]["way"] == "--mode auto allows it"
+        assert run.records[-1]["left_behind"] == []
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize("output", ["text", "json", "stream-json"])
+@pytest.mark.parametrize("until", [[], ["--until", "true"]])
+async def test_the_end_names_what_stayed_in_the_sandbox(
+    program: Program, output: str, until: list[str]
+) -> None:
+    if flags_of_auto():
+        pytest.skip("no sandbox on this machine")
+    subprocess.run(("git", "init", "-q"), cwd=program.workspace, check=True)
+    commands = ("git config core.editor vim", "echo x >> ~/.bashrc")
+    script = [*(Reply([Call("bash", {"command": each})]) for each in commands), Reply([Say("Ok.")])]
+    run = await program.ask(script, "-p", "hi", "--mode", "auto", "--output", output, *until)
+    rows = [
+        "- bash git config core.editor vim: changed only in the sandbox: the setting core.editor",
+        "- bash echo x >> ~/.bashrc: it wrote .bashrc only to the sandbox's own home",
+    ]
+    if output == "text":
+        title = "Done only in the sandbox (--mode auto --no-sandbox runs commands without it):"
+        at = run.err.splitlines().index(title)
+        assert run.err.splitlines()[at + 1 : at + 3] == rows
+    else:
+        left = run.records[-1]["left_behind"]
+        assert [f"- {each['name']} {each['target']}: {each['what']}" for each in left] == rows
 
 
 async def test_an_incomplete_turn_is_exit_code_3_and_says_what_is_lost(program: Program) -> None:

@@ -30,6 +30,9 @@ _PLAN_NOTE = (
 )
 
 
+NOT_ASKED = "nobody was asked to run it outside"
+
+
 class ApprovalDecision(Struct, frozen=True, kw_only=True):
     """Yes or no; for a no also the text that the model reads, and a few words for a person (`refused`).
 
@@ -196,7 +199,7 @@ class Approvals:
         """Whether a call that failed in its sandbox may run again outside it. A person always decides, in
         every mode and whatever was allowed before."""
         if not self._audience.approves or self.mode == "plan":
-            return ApprovalDecision(allowed=False, refusal="nobody was asked to run it outside")
+            return ApprovalDecision(allowed=False, refusal=NOT_ASKED)
         verdict = Verdict(
             decision="ask",
             question="Run it again, outside the sandbox?",

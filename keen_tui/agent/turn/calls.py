@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
 from keen_tui.agent.hooks.in_turn import denied_by_hook, with_answer
-from keen_tui.agent.turn.approvals import ApprovalDecision
+from keen_tui.agent.turn.approvals import NOT_ASKED, ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.settle import Broken
 from keen_tui.agent.turn.turn_setup import TurnSetup
@@ -314,7 +314,9 @@ class RunningCall:
         approvals = self._setup.approvals
         answer = await approvals.decide_outside(self._turn, self._call, self._target, prepared, reason)
         if not answer.allowed:
-            self.result = replace(inside, text=f"{inside.text}\n[{reason}; {answer.refusal}]")
+            left = (*inside.left_behind, *([reason] if answer.refusal == NOT_ASKED else []))
+            text = f"{inside.text}\n[{reason}; {answer.refusal}]"
+            self.result = replace(inside, text=text, left_behind=left)
             return
         try:
             await self._execute(outside.run)

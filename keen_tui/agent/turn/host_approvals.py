@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keen_tui.agent.turn.reply import ApprovalReply
 from keen_tui.domain.choices import Mode, Network
 from keen_tui.domain.display import CommandDisplay
-from keen_tui.domain.errors import NOBODY
+from keen_tui.domain.errors import NOBODY, NOBODY_IN_BACKGROUND
 from keen_tui.domain.events import Event, HostContacted
 from keen_tui.domain.messages import ToolCall
 from keen_tui.text.hosts import USUAL_PORTS, Host, HostPattern
@@ -106,7 +106,7 @@ class HostApprovals:
                 return HostAnswer(allowed=True)
             gate = asking.prepared.network
             if gate and gate.is_unattended and not set(hosts) <= set(gate.wanted):
-                reason = f"nobody is asked for a command in the background; {_flags(unknown)}"
+                reason = f"{NOBODY_IN_BACKGROUND}; {_flags(unknown)}"
                 return HostAnswer(allowed=False, reason=reason)
             return await self._asked(asking, unknown)
 

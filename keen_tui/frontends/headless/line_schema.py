@@ -21,7 +21,8 @@ from keen_tui.domain.events import (
     SkillCalled,
 )
 from keen_tui.frontends.headless.input_lines import AnyInputLine, InputError
-from keen_tui.frontends.headless.printer import SCHEMA
+from keen_tui.frontends.headless.not_done import LeftBehind, RefusedCall
+from keen_tui.frontends.headless.printer import SCHEMA, SUMMED_UP
 from keen_tui.frontends.headless.run import SAVED_FIRST
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -59,6 +60,15 @@ _OF_AGENT: Final[_Part] = {
     "agent": {"type": "string", "description": 'The sub-agent whose event this is; "" or missing for none.'},
     "call": {"type": "string", "description": "The id of the call that began the sub-agent."},
 }
+
+
+def _list_of(kind: type[Struct]) -> _Part:
+    fields = dict.fromkeys(kind.__struct_fields__, _TEXT)
+    return {"type": "array", "items": {"type": "object", "required": list(fields), "properties": fields}}
+
+
+_SO_FAR: Final = {"refused": _list_of(RefusedCall), "left_behind": _list_of(LeftBehind)}
+"""Fields of `NotDone.record`."""
 
 
 def schema_text() -> str:
@@ -125,6 +135,7 @@ def _record(event: type[Struct], components: Mapping[str, _Part]) -> _Part:
     kind: _Part = {"type": {"const": event_type(event)}}
     extra: _Part = {"saved": {"type": "boolean"}} if event in _SAVED else {}
     extra |= {"schema": {"type": "integer"}} if event is SessionOpened else {}
+    extra |= _SO_FAR if event in SUMMED_UP else {}
     return {
         "type": "object",
         "description": _one_line(schema.get("description", "")),

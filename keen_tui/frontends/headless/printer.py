@@ -12,6 +12,7 @@ from keen_tui.domain.events import (
     EndEvent,
     Event,
     Notice,
+    RunEnded,
     SessionOpened,
     TurnDone,
     TurnError,
@@ -19,12 +20,16 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.spent import NOTHING, Spent
+from keen_tui.frontends.headless.not_done import NotDone
 from keen_tui.frontends.headless.outlets import note, write_line
 from keen_tui.frontends.headless.sentences import NO_REPLY, failure_lines, progress_line, what_is_lost
 from keen_tui.text.sanitize import clean
 
 SCHEMA: Final = 1
 """Version of the JSON output. New fields don't change it; changed or removed fields do."""
+
+SUMMED_UP: Final = (TurnDone, TurnIncomplete, TurnError, RunEnded)
+"""Events whose lines in `stream-json` also say what has been refused and left behind so far."""
 
 
 class Printer:
@@ -48,6 +53,7 @@ class Printer:
         self._err = err
         self._spent = NOTHING
         self._notices: list[str] = []
+        self._not_done = NotDone()
 
     def begin(self, notices: Iterable[str]) -> None:
         """Print the session id, and notices that come before the turn. Raises OutputFailed."""
@@ -65,9 +71,11 @@ class Printer:
         Raises:
             OutputFailed: it can't be printed.
         """
+        self._not_done.note(event)
         if self.output == "stream-json":
             known = {} if saved is None else {"saved": saved}
-            self.print_json(as_told(event) | known)
+            more = self._not_done.record if isinstance(event, SUMMED_UP) else {}
+            self.print_json(as_told(event) | known | more)
         match event:
             case Usage():
                 self._spent = self._spent.plus(event)
@@ -93,11 +101,17 @@ class Printer:
         elif is_without_answer(end) and not self._notices:
             self._notices.append(NO_REPLY)
             self.say(f"! {NO_REPLY}")
+        self.say_not_done()
         if self.output == "json":
             is_error = not isinstance(end, TurnDone) or is_without_answer(end)
             self.print_json(as_record(end) | self.facts(is_error=is_error, saved=saved))
         if self.output == "text" and end.text:
             write_line(clean(end.text) if self.out.isatty() else end.text, self.out)
+
+    def say_not_done(self) -> None:
+        """Say what could not be done without a person."""
+        for line in self._not_done.lines():
+            self.say(line)
 
     def facts(self, *, is_error: bool, saved: bool) -> dict[str, Any]:
         """The fields of the json format that aren't in the end event."""
@@ -107,6 +121,7 @@ class Printer:
             "is_error": is_error,
             "saved": saved,
             "notices": self._notices,
+            **self._not_done.record,
             "usage": _usage(self._spent),
         }
 

@@ -94,6 +94,7 @@ class RunPrinter(Printer):
     def _show_report(self, report: RunReport, *, saved: bool) -> None:
         for line in report_lines(report):
             self.say(line)
+        self.say_not_done()
         if self.output == "json":
             self._print_run(report, saved=saved)
         elif self.output == "text" and self._last and self._last.text:

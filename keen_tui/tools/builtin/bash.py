@@ -294,6 +294,7 @@ class Bash:
             refused=running.gate.refused if running.gate else (),
             background=ended.left_running is None and await asyncio.to_thread(stays_in_background, command),
         )
+        result = replace(result, left_behind=tuple(running.git.sentences) if running.git else ())
         said = text if ended.code else ""
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result

@@ -1,4 +1,4 @@
-"""What in a repository is data, and so may come back from a shadow: an allow-list. Pure.
+"""What in a repository is data: what a shadow gets, and what may come back from it, an allow-list. Pure.
 
 Everything else in there can make git run a program or read another file: settings, hooks, attributes, `exec`
 lines of a rebase, and whatever later versions of git will learn to obey.
@@ -84,6 +84,24 @@ FOLDERS_OF_SERIES: Final = ("rebase-merge", "rebase-apply", "sequencer")
 
 _PATCH: Final = re.compile(r"\d{4,8}")
 
+_COPIED: Final = frozenset(
+    [
+        "HEAD",
+        "index",
+        "config",
+        "config.worktree",
+        "shallow",
+        "info",
+        "logs",
+        "description",
+        "gitdir",
+        "commondir",
+        "locked",
+    ]
+)
+COPIED_OF_OTHERS: Final = frozenset(["HEAD", "gitdir", "commondir", "locked"])
+"""The files that are copied of a work tree which commands don't see."""
+
 _BAD_REF: Final = re.compile(r"[\0-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$")
 _VALUE: Final = re.compile(rb"%b\n?" % _HASH)
 _SYMBOLIC: Final = re.compile(rb"ref:[ \t]*(refs/[^\0-\x20\x7f]+)[ \t]*\n?")
@@ -91,6 +109,11 @@ _LOG: Final = re.compile(rb"(?:%b %b [^\0\n]*\n)*" % (_HASH, _HASH))
 _HOLDS_LIES: Final = "refs/replace/"
 """Replacements make git show different content for an object."""
 _OF_WORK_TREE: Final = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
+
+
+def is_copied(first: str) -> bool:
+    """Whether a shadow gets a copy of this entry, which is directly in a repository."""
+    return first in _COPIED or first.startswith("sharedindex.") or is_name_of_state(first)
 
 
 def is_state(name: str, content: bytes) -> bool:

@@ -3,10 +3,13 @@ when a file was last looked at (gitformat-index(5))."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+
+from keen_tui.tools.git.gitlinks import GITLINK, REPOSITORY_AMONG_PACKAGES, is_among_packages
 
 _HEADER: Final = 12
 _TO_MODE: Final = 24
@@ -16,6 +19,9 @@ _HAS_MORE_FLAGS: Final = 0x40
 _IS_INTENDED: Final = 0x20
 _STAGE: Final = 0x30
 _LONGEST_NAME: Final = 4_096
+_SLASH: Final = ord("/")
+_MODES: Final = ("100644", "100755", "120000", GITLINK)
+_NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
 _MOST: Final = 1_000_000
 _LARGEST_NAMES: Final = 100_000_000
 """Bytes of all names together: in version 4 a few bytes can stand for a long one."""
@@ -60,6 +66,29 @@ def changed_paths(before: bytes, after: bytes, hash_size: int) -> Staged:
         raise error if isinstance(error, UnknownIndex) else UnknownIndex("the index is damaged") from error
     paths = [path for path in {**one.found, **other.found} if one.found.get(path) != other.found.get(path)]
     return {path: tuple(other.found.get(path, ())) for path in paths}
+
+
+def is_touched(path: bytes, mine: Sequence[StagedEntry], changed: Staged) -> bool:
+    """Whether one of the `changed` paths is this one, staged differently, or above or below it."""
+    if path in changed:
+        return changed[path] != mine
+    above = (path[:place] for place, byte in enumerate(path) if byte == _SLASH)
+    return bool(mine) and (
+        any(changed.get(each) for each in above)
+        or any(entries and other.startswith(path + b"/") for other, entries in changed.items())
+    )
+
+
+def index_info(path: bytes, entries: Sequence[StagedEntry]) -> bytes:
+    """The lines for `git update-index --index-info` that replace the entries of a path. Git itself refuses
+    paths that no work tree can have. Raises UnknownIndex."""
+    if not all(entry.mode in _MODES for entry in entries) or _NO_NAME.search(path):
+        raise UnknownIndex("the index has invalid paths")
+    if any(entry.mode == GITLINK for entry in entries) and is_among_packages(path):
+        raise UnknownIndex(REPOSITORY_AMONG_PACKAGES)
+    zeros = "0" * 40 if not entries else "0" * len(entries[0].oid)
+    lines = (f"{entry.mode} {entry.oid} {entry.stage}\t".encode() + path + b"\0" for entry in entries)
+    return f"0 {zeros}\t".encode() + path + b"\0" + b"".join(lines)
 
 
 class _IndexReader:

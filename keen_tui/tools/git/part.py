@@ -17,7 +17,9 @@ from keen_tui.system.atomic_write import put_file, remove_file
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.tools.git.folder_stamps import FolderStamps, Stamps
 from keen_tui.tools.git.git_data import (
+    COPIED_OF_OTHERS,
     is_autostash,
+    is_copied,
     is_log,
     is_name_of_state,
     is_of_work_tree,
@@ -26,28 +28,12 @@ from keen_tui.tools.git.git_data import (
     only_names_objects,
     ref_value,
 )
-from keen_tui.tools.git.gitlinks import GITLINK, REPOSITORY_AMONG_PACKAGES, is_among_packages
-from keen_tui.tools.git.index_changes import Staged, StagedEntry, UnknownIndex, changed_paths
+from keen_tui.tools.git.gitlinks import GITLINK
+from keen_tui.tools.git.index_changes import UnknownIndex, changed_paths, index_info, is_touched
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.refs import Refs, bring_refs_back
 
 _PASSED_OVER: Final = frozenset(["objects", "hooks", "modules", "lfs", "worktrees", "rr-cache", "branches"])
-_COPIED: Final = frozenset(
-    [
-        "HEAD",
-        "index",
-        "config",
-        "config.worktree",
-        "shallow",
-        "info",
-        "logs",
-        "description",
-        "gitdir",
-        "commondir",
-        "locked",
-    ]
-)
-_COPIED_OF_OTHERS: Final = frozenset(["HEAD", "gitdir", "commondir", "locked"])
 _LARGEST: Final = 1_000_000_000
 _LARGEST_INDEX: Final = 200_000_000
 _LARGEST_LOG: Final = 50_000_000
@@ -55,13 +41,10 @@ _LARGEST_STATE: Final = 5_000_000
 _MOST_STATE: Final = 500
 _LONGEST_REF: Final = 4_096
 _MOST_NAMED: Final = 3
-_SLASH: Final = ord("/")
 _NOT_READ: Final = re.compile(
     rb"(?im)^[ \t]*(?:splitindex|sparse)[ \t]*(?:=[ \t]*\"?(?:true|yes|on|1)\b.*)?$"
 )
 """Settings with which git writes an index that Keen doesn't read."""
-_NO_NAME: Final = re.compile(rb"(?i)(?:^|/)(?:\.{0,2}|\.git|git~\d+)(?:/|$)")
-_MODES: Final = ("100644", "100755", "120000", GITLINK)
 
 
 class UnknownRepository(Exception):
@@ -202,12 +185,9 @@ class GitFolder:
         first = name.partition("/")[0]
         if name.endswith(".lock") or first in self.pending:
             return False
-        if self.tree is None and not self._shared:
-            return name in _COPIED_OF_OTHERS
-        is_ref_of_tree = first == "refs" and not self._shared
-        return (
-            is_ref_of_tree or first in _COPIED or first.startswith("sharedindex.") or is_name_of_state(first)
-        )
+        if not self.is_seen:
+            return name in COPIED_OF_OTHERS
+        return is_copied(first) or (first == "refs" and not self._shared)
 
     def _copy(self, name: str) -> None:
         content = content_of(self.real / name, most=_LARGEST)
@@ -287,8 +267,8 @@ class GitFolder:
         theirs: dict[bytes, object] = {}
         if mine and self.look().get("index") != self.stamps.get("index"):
             now = changed_paths(copied, self._of_real("index"), self._hash_size)
-            theirs = {path: None for path in mine if _is_touched(path, mine[path], now)}
-        given = b"".join(_index_info(path, entries) for path, entries in mine.items() if path not in theirs)
+            theirs = {path: None for path in mine if is_touched(path, mine[path], now)}
+        given = b"".join(index_info(path, entries) for path, entries in mine.items() if path not in theirs)
         staged = {each.oid for entries in mine.values() for each in entries if each.mode != GITLINK}
         if self._lacks(staged.difference(taken)):
             raise UnknownIndex("the index names objects that don't exist")
@@ -406,32 +386,9 @@ def _differing(before: Stamps, after: Stamps) -> Iterator[str]:
     yield from before.keys() - after.keys()
 
 
-def _is_touched(path: bytes, mine: Sequence[StagedEntry], changed: Staged) -> bool:
-    """Whether one of the `changed` paths is this one, staged differently, or above or below it."""
-    if path in changed:
-        return changed[path] != mine
-    above = (path[:place] for place, byte in enumerate(path) if byte == _SLASH)
-    return bool(mine) and (
-        any(changed.get(each) for each in above)
-        or any(entries and other.startswith(path + b"/") for other, entries in changed.items())
-    )
-
-
 def _said(files: Mapping[str, bytes]) -> Refs:
     return {name: value for name, content in files.items() if (value := ref_value(content)) is not None}
 
 
 def _is_of(name: str, unit: str) -> bool:
     return name == unit or name.startswith(f"{unit}/")
-
-
-def _index_info(path: bytes, entries: Sequence[StagedEntry]) -> bytes:
-    """The lines for `git update-index --index-info` that replace the entries of a path. Git itself refuses
-    paths that no work tree can have. Raises UnknownIndex."""
-    if not all(entry.mode in _MODES for entry in entries) or _NO_NAME.search(path):
-        raise UnknownIndex("the index has invalid paths")
-    if any(entry.mode == GITLINK for entry in entries) and is_among_packages(path):
-        raise UnknownIndex(REPOSITORY_AMONG_PACKAGES)
-    zeros = "0" * 40 if not entries else "0" * len(entries[0].oid)
-    lines = (f"{entry.mode} {entry.oid} {entry.stage}\t".encode() + path + b"\0" for entry in entries)
-    return f"0 {zeros}\t".encode() + path + b"\0" + b"".join(lines)

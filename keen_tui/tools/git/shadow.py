@@ -16,14 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from keen_tui.domain.errors import WorkTreeFailed
 from keen_tui.system.atomic_write import put_file
 from keen_tui.system.folders import change_mode, names_in, opened_folder
 from keen_tui.system.safe_read import content_of
 from keen_tui.tools.files.git_place import GitPlace
+from keen_tui.tools.git.brought_back import BroughtBack
 from keen_tui.tools.git.changed_settings import ChangedSettings
 from keen_tui.tools.git.folder_stamps import Stamps
 from keen_tui.tools.git.git_data import is_name_of_state, is_ref
@@ -53,22 +51,6 @@ _LARGEST_CONFIG: Final = 1_000_000
 
 _Changes = Mapping[GitFolder, tuple[Collection[str], Stamps]]
 """For each folder of the shadow the files that have changed, and all of them."""
-
-
-class BroughtBack(Struct, frozen=True):
-    """What became of a command's changes: sentences about those that stay in the shadow, and the `.git` files
-    of work trees that it made. `is_done`: refs or HEAD changed, so running the command again might do that
-    twice. `is_held`: nothing could be brought back yet."""
-
-    sentences: tuple[str, ...] = ()
-    trees: tuple[Path, ...] = ()
-    is_done: bool = False
-    is_held: bool = False
-
-    def before(self, later: BroughtBack) -> BroughtBack:
-        """This and what came back later, which alone decides about `is_done` and `is_held`."""
-        sentences = (*self.sentences, *later.sentences)
-        return replace(later, sentences=sentences, trees=(*self.trees, *later.trees))
 
 
 class ShadowDamaged(Exception):
@@ -246,17 +228,13 @@ class Shadow:
             del self._trees[tree]
         unwritable: list[str] = []
         new = tuple(self._new_trees(unwritable))
-        parts = [
-            part for part in (self._common, *self._trees.values()) if part.is_seen and part.shadow.is_dir()
-        ]
+        every = (self._common, *self._trees.values())
+        parts = [part for part in every if part.is_seen and part.shadow.is_dir()]
         try:
             self._make_usable()
             changes = {part: part.changed() for part in parts}
-        except OSError as error:
-            raise ShadowDamaged(_words(error)) from error
-        if not {"HEAD", PACKED} <= changes[self._common][1].keys():
-            raise ShadowDamaged(f"HEAD or {PACKED} is missing")
-        try:
+            if not {"HEAD", PACKED} <= changes[self._common][1].keys():
+                raise ShadowDamaged(f"HEAD or {PACKED} is missing")
             ours = self._ours.read(changes[self._common][1])
         except (OSError, ValueError) as error:
             raise ShadowDamaged(_words(error)) from error

@@ -16,9 +16,10 @@ from keen_tui.system.atomic_write import put_file
 from keen_tui.system.trees import remove_tree
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.git_place import GitPlace, git_place
+from keen_tui.tools.git.brought_back import BroughtBack
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.part import UnknownRepository
-from keen_tui.tools.git.shadow import BroughtBack, Shadow, ShadowDamaged
+from keen_tui.tools.git.shadow import Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
 from keen_tui.tools.sandbox.base import PARTS_OF_GIT, SETTINGS, Sandbox, ShownGit
 from keen_tui.tools.sandbox.placeholders import is_free
