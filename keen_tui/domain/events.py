@@ -86,6 +86,13 @@ class ToolStarted(StoredWithNext, frozen=True, kw_only=True):
     target: str
 
 
+class CallTried(Passing, frozen=True, kw_only=True):
+    """A call that would ask runs read-only first, where it can change nothing."""
+
+    turn: int
+    id: str
+
+
 class ToolOutput(Passing, frozen=True, kw_only=True):
     """Live output of a running tool, or of the user's own command: `text` is new and cleaned, capped to its
     newest part.
@@ -613,6 +620,7 @@ OwnTurnEvent = (
     | TextDelta
     | ReasoningDelta
     | ToolStarted
+    | CallTried
     | ToolOutput
     | ToolFinished
     | ApprovalRequested

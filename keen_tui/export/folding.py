@@ -12,6 +12,7 @@ from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
+    CallTried,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -152,7 +153,9 @@ class _Folding:
                 self.title = event.title
             case ToolOutput() | RetryScheduled() | ShellStarted() | ContextAdded() | HookRunning():
                 pass
-            case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
+            case (
+                ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | CallTried()
+            ):
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
                 pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -13,13 +14,21 @@ from msgspec.structs import replace
 
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.choices import Mode
-from keen_tui.domain.events import ApprovalRequested, ToolFinished
+from keen_tui.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallTried,
+    ToolFinished,
+    TurnIncomplete,
+)
 from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.tools.sandbox import trial
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.jail import SANDBOXES, FakeSandbox, Jail
-from tests.support.waiting import until
+from tests.support.processes import called_with
+from tests.support.waiting import LIMIT, until
 
 WRITES = "sh -c 'echo ran >> ran; echo done'"
 
@@ -107,6 +116,108 @@ async def test_in_plan_mode_nobody_is_asked_and_the_model_is_told(tmp_path: Path
     assert "plan mode is on" in result.text and "read-only run" in result.text
     assert result.facts == ()
     assert len(sandbox.runs) == 1
+
+
+class NeverEnds(ReadsOnly):
+    """A sandbox whose read-only commands end once there is a file `go`."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("", 0)
+        self.script = f"echo tried; until test -e {folder}/go; do sleep 0.02; done"
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "PATIENCE", 0.05)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("allow", [True, False])
+async def test_a_try_that_takes_long_asks_while_it_goes_on(tmp_path: Path, allow: bool) -> None:
+    sandbox = NeverEnds(tmp_path)
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        result = await ended(bench, allow=allow)
+        (request,) = bench.log.of(ApprovalRequested)
+        assert bench.log.of(CallTried)[0].id == request.id
+    assert request.why == "its read-only run has not ended after 8 seconds"
+    assert (result.denied, result.read_only) == (not allow, False)
+    assert (tmp_path / "ran").exists() == allow
+    assert "tried" not in result.text
+    await until(lambda: not called_with(str(tmp_path / "go")))
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_try_that_ends_before_the_answer_counts(tmp_path: Path) -> None:
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=NeverEnds(tmp_path)))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        bench.session.submit("go")
+        await bench.log.wait_for(ApprovalRequested)
+        (tmp_path / "go").touch()
+        await bench.log.wait_for_end()
+        (answer,) = bench.log.of(ApprovalAnswered)
+        result = result_of(bench)
+    assert (answer.allowed, answer.by) == (False, "stop")
+    assert (result.read_only, result.exit_code) == (True, 0)
+    assert result.text.startswith("tried")
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_try_that_ends_and_is_not_enough_leaves_the_question_open(tmp_path: Path) -> None:
+    sandbox = NeverEnds(tmp_path)
+    sandbox.script += "; echo cannot create ran: Read-only file system; exit 2"
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        bench.session.submit("go")
+        request = await bench.log.wait_for(ApprovalRequested)
+        (tmp_path / "go").touch()
+        await until(lambda: not called_with(str(tmp_path / "go")))
+        bench.session.answer(request.id, allow=True)
+        await bench.log.wait_for_end()
+        assert len(bench.log.of(ApprovalRequested)) == 1
+        assert result_of(bench).text == "done"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_without_a_person_a_long_try_ends_and_is_denied(tmp_path: Path) -> None:
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=NeverEnds(tmp_path)))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder, attended=False) as bench:
+        result = await ended(bench)
+    assert result.denied and "--mode auto allows it" in result.text
+    assert "its read-only run has not ended after 8 seconds" in result.text
+    await until(lambda: not called_with(str(tmp_path / "go")))
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_in_plan_mode_a_long_try_goes_on(tmp_path: Path) -> None:
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=NeverEnds(tmp_path)))
+    async with at_work(script(), tmp_path, mode="plan", sandbox=finder) as bench:
+        bench.session.submit("go")
+        await until(lambda: called_with(str(tmp_path / "go")))
+        await asyncio.sleep(0.2)
+        (tmp_path / "go").touch()
+        await bench.log.wait_for_end()
+        assert not bench.log.of(ApprovalRequested)
+        assert result_of(bench).read_only
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("asked", [True, False])
+async def test_a_stop_ends_a_long_try(tmp_path: Path, asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not asked:
+        monkeypatch.setattr(trial, "PATIENCE", LIMIT)
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=NeverEnds(tmp_path)))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        bench.session.submit("go")
+        await until(lambda: called_with(str(tmp_path / "go")))
+        if asked:
+            await bench.log.wait_for(ApprovalRequested)
+        bench.session.stop()
+        end = await bench.log.wait_for_end()
+    assert isinstance(end, TurnIncomplete)
+    assert [answer.by for answer in bench.log.of(ApprovalAnswered)] == ["stop"] * asked
+    assert result_of(bench).interrupted and "it changed nothing" in result_of(bench).text
+    await until(lambda: not called_with(str(tmp_path / "go")))
 
 
 @pytest.mark.parametrize(

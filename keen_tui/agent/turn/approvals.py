@@ -137,6 +137,10 @@ class Approvals:
         """Whether a call with this access, and this answer of hooks to it, is allowed or refused at once."""
         return self._verdict(access, said).decision in ("allow", "refuse")
 
+    def asks_after_trial(self, access: Access, said: HookAnswer) -> bool:
+        """Whether a person is asked about a call if its read-only run isn't enough."""
+        return self._verdict(access, said).after_trial("").decision == "ask"
+
     def _verdict(self, access: Access, said: HookAnswer) -> Verdict:
         verdict = judge(self.mode, access, self._allowed)
         if said.ruling == "ask" and verdict.decision in ("allow", "try"):

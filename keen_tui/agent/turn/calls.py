@@ -19,12 +19,13 @@ from keen_tui.agent.turn.settle import Broken
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import STOPPED, ToolFailure
-from keen_tui.domain.events import Notice, ToolFinished, ToolOutput, ToolStarted
+from keen_tui.domain.events import CallTried, Notice, ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
 from keen_tui.system.threads import raise_if_cancelled, to_the_end
 from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
 from keen_tui.tools.base import Access, AgentOrder, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.question_spec import QuestionSpec
+from keen_tui.tools.sandbox.trial import NOT_ENDED, tried
 from keen_tui.tools.work_tree.watch import CommandChanges, CommandWatch
 
 log = logging.getLogger(__name__)
@@ -217,18 +218,24 @@ class RunningCall:
         return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough, self._said)
 
     async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
-        """Run it where none of its effects last. If that isn't enough, drop its output and, after a yes, run
-        it from the beginning."""
-        await self._execute(trial.run, changes_nothing=True)
-        not_enough = trial.reason(self.result)
+        """Run it where none of its effects last. If that isn't enough, or takes long, drop its output and,
+        after a yes, run it from the beginning."""
+        self._setup.publish(CallTried(turn=self._turn, id=self._call.id))
+        run, answer = partial(self._execute, trial.run, changes_nothing=True), None
+        if self._setup.approvals.asks_after_trial(prepared.access, self._said):
+            ask = partial(self._decide, prepared, NOT_ENDED)
+            answer = await tried(run, ask, lambda: not trial.reason(self.result))
+        else:
+            await run()
+        not_enough = NOT_ENDED if answer else trial.reason(self.result)
         if not not_enough:
             return
-        tried, self.result = self.result, NOT_RUN
-        answer = await self._decide(prepared, not_enough)
+        kept, self.result = self.result, NOT_RUN
+        answer = answer or await self._decide(prepared, not_enough)
         if answer.allowed:
             await self._run_for_good(prepared, answer)
         elif answer.trial_stands:
-            self.result = replace(tried, text=f"{tried.text}\n[{answer.refusal}]", facts=())
+            self.result = replace(kept, text=f"{kept.text}\n[{answer.refusal}]", facts=())
         else:
             text = f"{answer.refusal}\n[it ran read-only first, and {not_enough}]"
             self.result = _denied(answer, text)

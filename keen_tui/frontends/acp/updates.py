@@ -26,6 +26,7 @@ from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
+    CallTried,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -209,7 +210,7 @@ class Updates:
                 pass  # notices and results say what matters
             case ApprovalAnswered():
                 yield self.calls.answered(event)
-            case QuestionAsked() | QuestionAnswered():
+            case QuestionAsked() | QuestionAnswered() | CallTried():
                 pass  # questions are asked elsewhere
             case ToolStarted() | ToolOutput() | ToolFinished() | ApprovalRequested():
                 pass  # `of` handles calls

@@ -10,6 +10,7 @@ from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
+    CallTried,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -174,8 +175,8 @@ class Narrator:
                 say(f"Sub-agent {event.agent}: {tool_begins(begun)}")
             case AgentEvent(event=RetryScheduled() as retry):
                 say(f"Sub-agent {event.agent}: {tries_again(retry)}")
-            case ContextAdded() | AgentEvent() | AgentWorked():
-                pass  # a notice tells of what was added, and the result of what a sub-agent did
+            case ContextAdded() | AgentEvent() | AgentWorked() | CallTried():
+                pass  # a notice tells of what was added, and results of the rest
             case _:
                 assert_never(event)
 

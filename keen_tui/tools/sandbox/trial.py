@@ -1,13 +1,15 @@
-"""Tells whether a command that ran read-only first has done its work, from how it ended."""
+"""Runs a command read-only first, and tells whether it has done its work, from how it ended."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, TypeVar
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import ToolResult
+from keen_tui.system.threads import raise_if_cancelled, to_the_end
 from keen_tui.tools.sandbox.signs import (
     DENIED,
     NO_NETWORK,
@@ -16,6 +18,11 @@ from keen_tui.tools.sandbox.signs import (
     stopped_by_sandbox,
     without_warnings,
 )
+
+PATIENCE: Final = 8.0
+"""Seconds after which a person is asked about a try that goes on."""
+NOT_ENDED: Final = "its read-only run has not ended after 8 seconds"
+"""Why it asks then."""
 
 _SEEN: Final = 20_000
 """Characters at the end of the output that are checked."""
@@ -88,3 +95,36 @@ def _is_silent(result: ToolResult) -> bool:
 def _is_quiet(words: Sequence[str]) -> bool:
     name, *arguments = words
     return name in _QUIET and (name != "git" or not _QUIET_GIT.isdisjoint(arguments))
+
+
+_Answer = TypeVar("_Answer")
+
+
+async def tried(
+    run: Callable[[], Coroutine[Any, Any, None]],
+    ask: Callable[[], Coroutine[Any, Any, _Answer]],
+    is_enough: Callable[[], bool],
+) -> _Answer | None:
+    """Run the try, and ask when it takes long. Returns the answer, which ends the try; None if the try has
+    ended without a question, or before the answer and `is_enough`. A cancellation ends both."""
+    raise_if_cancelled()
+    trying = asyncio.ensure_future(run())
+    begun: list[asyncio.Future[Any]] = [trying]
+    try:
+        await asyncio.wait({trying}, timeout=PATIENCE)
+        if trying.done():
+            trying.result()
+            return None
+        asking = asyncio.ensure_future(ask())
+        begun.append(asking)
+        await asyncio.wait({trying, asking}, return_when=asyncio.FIRST_COMPLETED)
+        if trying.done() and not is_enough():
+            await asyncio.wait({asking})
+        if asking.done():
+            return asking.result()
+        trying.result()
+        return None
+    finally:
+        for each in begun:
+            each.cancel()
+        await to_the_end(asyncio.wait(begun))

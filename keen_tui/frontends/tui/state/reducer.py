@@ -15,6 +15,7 @@ from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     BackgroundChanged,
+    CallTried,
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -148,6 +149,9 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, live=(*without_retry(state.live), row), phase="retrying")
         case ToolStarted():
             return _tool_started(alive(state), event, now)
+        case CallTried():
+            live = with_call(state.live, event.id, lambda block: replace(block, is_tried=True))
+            return replace(state, live=live)
         case ToolOutput():
             return _tool_output(state, event)
         case ToolFinished():
@@ -156,7 +160,9 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             live = _with_status(state.live, event.id, "asks")
             return replace(state, approval=event, live=live, phase="asking")
         case ApprovalAnswered():
-            return replace(_answered(state, event.id, now), approval=None)
+            state = replace(_answered(state, event.id, now), approval=None)
+            live = with_call(state.live, event.id, lambda block: replace(block, is_tried=False))
+            return replace(state, live=live)
         case HostContacted():
             return _contacted(state, event)
         case WebSearched():

@@ -81,7 +81,7 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
 
     `started_at` is on the clock of `apply`, `seconds` the time it took. `contacts` are the hosts that its
     command reached or was refused. For a sub-agent the `tail` has its newest calls, and `lines` is the number
-    of all of them.
+    of all of them. `is_tried`: it runs read-only before anybody is asked about it.
     """
 
     turn: int
@@ -97,6 +97,7 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
     shown: Display | PackedDisplay | None = None
     seconds: float = 0.0
     contacts: tuple[HostContacted, ...] = ()
+    is_tried: bool = False
 
     @property
     def display(self) -> Display | None:

@@ -66,7 +66,7 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
     """The result of a call in a few words, each with its role."""
     match block.status:
         case "running":
-            return []
+            return [("tried read-only", "dim")] if block.is_tried else []
         case "asks":
             return [("waits for you", "wait")]
     result = block.result
