@@ -46,6 +46,9 @@ def facts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         {name: value for name, value in record.items() if name not in CHANGES_EACH_TIME} for record in kept
     ]
     for record in lasting:
+        if record["type"] in ENDS:  # only `stream-json` sums up
+            record.pop("refused", None)
+            record.pop("left_behind", None)
         if "detail" in record:
             record["detail"] = record["detail"].partition(":")[0].rpartition(" ")[0]
     return lasting
