@@ -55,7 +55,16 @@ class FileRecord:
 
     async def finished(self, calls: Sequence[RecordedCall]) -> Sequence[ToolFinished]:
         """The calls with their results, in that order. Raises StorageFailed."""
-        return await asyncio.to_thread(self._read, calls)
+        found = await asyncio.to_thread(self._read, calls)
+        if None in found:  # lines that could not be saved were taken back, and are written again
+            with self._lock:
+                self._forget()
+            known = [call for turn in await self.turns() for call in turn.calls]
+            is_same = all(call in known for call in calls)
+            found = await asyncio.to_thread(self._read, calls) if is_same else [None]
+        if None in found:
+            raise StorageFailed(f"{self._path} has changed in the meantime.")
+        return [event for event in found if event is not None]
 
     def _forget(self) -> None:
         self._index: CallIndex[_LinePlace] = CallIndex()
@@ -100,7 +109,7 @@ class FileRecord:
                 self._seen[record.number] = mark
                 self._index.take(record.event, record.at, place)
 
-    def _read(self, calls: Sequence[RecordedCall]) -> Sequence[ToolFinished]:
+    def _read(self, calls: Sequence[RecordedCall]) -> Sequence[ToolFinished | None]:
         with self._lock:
             places = [self._index.place_of(call) for call in calls]
         try:
@@ -110,12 +119,7 @@ class FileRecord:
             lines = [place if isinstance(place, bytes) else b"" for place in places]
         except OSError as error:
             raise self._unreadable(error) from error
-        found = [_call_in(line, call) for line, call in zip(lines, calls, strict=True)]
-        if None in found:
-            with self._lock:
-                self._forget()
-            raise StorageFailed(f"{self._path} has changed in the meantime.")
-        return [event for event in found if event is not None]
+        return [_call_in(line, call) for line, call in zip(lines, calls, strict=True)]
 
     def _unreadable(self, error: OSError) -> StorageFailed:
         return StorageFailed(f"{self._path} can't be read: {error.strerror}.")

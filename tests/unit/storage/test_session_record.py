@@ -141,6 +141,18 @@ async def test_a_file_that_became_another_one_gives_no_wrong_result(file: Path) 
         await record.finished((await record.turns())[0].calls)
 
 
+async def test_lines_that_a_failing_disk_takes_back_are_still_found(file: Path) -> None:
+    """Between the list of the turns and their results the journal cuts off what it could not save."""
+    whole, unsaved = lines(), Unsaved()
+    file.write_bytes(b"".join(whole))
+    record = FileRecord(file, unsaved)
+    turns = await record.turns()
+    file.write_bytes(b"".join(whole[:7]))
+    unsaved.lines = tuple(whole[7:])
+    found = [[event.result.text for event in await record.finished(turn.calls)] for turn in turns]
+    assert found == [["one\ntwo", "drei ß"], ["three", "four"]]
+
+
 @pytest.mark.parametrize(
     ("events", "states"),
     [
