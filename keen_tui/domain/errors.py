@@ -47,8 +47,10 @@ EndReason = Literal[
 """Why a turn ended without being done (turn.md, "How a turn ends")."""
 
 NOBODY = "there is nobody to ask"
-NOBODY_IN_BACKGROUND = "nobody is asked for a command in the background"
 """How the refusal begins when nobody could be asked."""
+
+NOBODY_IN_BACKGROUND = "nobody is asked for a command in the background"
+"""How the refusal of a host begins for such a command."""
 
 STOPPED = "You stopped it."
 """The detail of a turn that the user interrupted."""

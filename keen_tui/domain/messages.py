@@ -247,7 +247,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     files of instructions whose text is at the end of `text`. `images` go to the model with the text; events
     and session files don't have them. `unfinished`: the call waits for a retry, which goes on with it
     (turn.md rule 20); the model reads this result only if no retry comes. `left_behind` are sentences about
-    what a command changed only in its sandbox.
+    changes that stayed in the sandbox, and about what it stopped when nobody could be asked.
     """
 
     text: str

@@ -266,7 +266,7 @@ async def test_the_end_names_what_stayed_in_the_sandbox(
         "- bash echo x >> ~/.bashrc: it wrote .bashrc only to the sandbox's own home",
     ]
     if output == "text":
-        title = "Done only in the sandbox (--mode auto --no-sandbox runs commands without it):"
+        title = "Held back by the sandbox (--mode auto --no-sandbox runs commands without it):"
         at = run.err.splitlines().index(title)
         assert run.err.splitlines()[at + 1 : at + 3] == rows
     else:

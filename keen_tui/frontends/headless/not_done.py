@@ -1,4 +1,4 @@
-"""What calls could not do without a person: refused calls, and changes that stayed in the sandbox."""
+"""What calls could not do without a person: refused calls, and what the sandbox held back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RefusedCall(Struct, frozen=True):
 
 
 class LeftBehind(Struct, frozen=True):
-    """Something that a command changed only in the sandbox, as a sentence."""
+    """Something that a command changed only in the sandbox, or that the sandbox stopped, as a sentence."""
 
     name: str
     target: str
@@ -79,7 +79,7 @@ class NotDone:
             yield "Refused, because nobody could be asked:"
             yield from _listed([f"{each.name} {each.target}: {each.way}" for each in self._refused])
         if self._left:
-            yield "Done only in the sandbox (--mode auto --no-sandbox runs commands without it):"
+            yield "Held back by the sandbox (--mode auto --no-sandbox runs commands without it):"
             yield from _listed([f"{each.name} {each.target}: {each.what}" for each in self._left])
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 _HASH: Final = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
-_SHORT_HASH: Final = re.compile(rb"\b[0-9a-f]{4,64}\b")
+_WHOLE_HASH: Final = re.compile(rb"\b%b\b" % _HASH)
+_SHORT_HASH: Final = rb"[0-9a-f]{4,64}"
 _HASHES: Final = re.compile(rb"(?:%b\n?)*" % _HASH)
 _TEXT: Final = re.compile(rb"[^\0]*")
 _NUMBER: Final = re.compile(rb"\d*\n?")
@@ -25,11 +26,18 @@ _STRATEGY: Final = re.compile(rb"(?:ort|recursive|resolve|octopus|ours|subtree)?
 _FLAGS: Final = re.compile(rb"(?:--?[\w=-]+\n?)?")
 _QUOTED: Final = rb"'[^'\n\0]*'"
 _AUTHOR: Final = re.compile(rb"(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:%b|\\[!'])*\n)*" % _QUOTED)
-_STEPS: Final = re.compile(
-    rb"(?:[ \t]*(?:#[^\0\n]*|(?:pick|reword|edit|squash|fixup|drop|label|reset|merge|revert|break|noop"
-    rb"|[presfdltmb])(?:[ \t][^\0\n]*)?|(?:update-ref|u) %b[ \t]*)?\n)*" % _BRANCH
+_PICK: Final = (
+    rb"(?:pick|reword|edit|squash|fixup|drop|revert|[presfd])(?: -[cC])? %b\b[^\0\n]*" % _SHORT_HASH
 )
-"""The lines of a rebase or of a series of picks. `exec` isn't among them."""
+_LABEL: Final = rb"(?:\[new root\]|[\w./\x80-\xff-]+)"
+_JOIN: Final = rb"(?:label|reset|merge|[ltm])(?: -[cC] %b)?(?: %b)+(?: #[^\0\n]*)?" % (_SHORT_HASH, _LABEL)
+_STEPS: Final = re.compile(
+    rb"(?:[ \t]*(?:#[^\0\n]*|%b|%b|(?:break|noop|b)(?: #[^\0\n]*)?|(?:update-ref|u) %b)?[ \t]*\n)*"
+    % (_PICK, _JOIN, _BRANCH)
+)
+"""The lines of a rebase or of a series of picks. `exec` isn't among them, and commits are named by hashes:
+other names of a commit can't be checked."""
+_IN_STEP: Final = re.compile(rb"(?m)^[ \t]*[a-z-]+(?: -[cC])? (%b)\b" % _SHORT_HASH)
 _OPTIONS: Final = re.compile(
     rb"(?:\[options\]\n|\t(?:edit|signoff|record-origin|allow-ff|allow-empty|allow-empty-message"
     rb"|keep-redundant-commits|drop-redundant-commits|allow-rerere-auto) = (?:true|false)\n"
@@ -108,6 +116,7 @@ _SYMBOLIC: Final = re.compile(rb"ref:[ \t]*(refs/[^\0-\x20\x7f]+)[ \t]*\n?")
 _LOG: Final = re.compile(rb"(?:%b %b [^\0\n]*\n)*" % (_HASH, _HASH))
 _HOLDS_LIES: Final = "refs/replace/"
 """Replacements make git show different content for an object."""
+_STASHES: Final = "logs/refs/stash"
 _OF_WORK_TREE: Final = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 
 
@@ -117,7 +126,10 @@ def is_copied(first: str) -> bool:
 
 
 def is_state(name: str, content: bytes) -> bool:
-    """Whether this file of an operation in progress, with its path in the repository, is data."""
+    """Whether this file of an operation in progress, with its path in the repository, is data. A patch with a
+    gitlink isn't: where it leads can't be checked."""
+    if name.startswith("rebase-apply/") and b"160000" in content:
+        return False
     pattern = _pattern_of(name)
     return pattern is not None and pattern.fullmatch(content) is not None
 
@@ -158,9 +170,16 @@ def is_autostash(name: str) -> bool:
     return name in ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
 
 
-def objects_in(content: bytes) -> frozenset[str]:
-    """The objects that a file of an operation may name, in full or in short."""
-    return frozenset(found.decode() for found in _SHORT_HASH.findall(content))
+def names_objects(name: str) -> bool:
+    """Whether it is HEAD, a ref, the stash, or a file of an operation that names objects."""
+    is_other = name in ("HEAD", _STASHES) or name.startswith("refs/")
+    return is_other or _pattern_of(name) in (_HASHES, _STEPS)
+
+
+def objects_in(name: str, content: bytes) -> frozenset[str]:
+    """The objects that such a file names; the steps of a rebase may do it in short."""
+    found = (_IN_STEP if _pattern_of(name) is _STEPS else _WHOLE_HASH).findall(content)
+    return frozenset(each.decode() for each in found)
 
 
 def only_names_objects(name: str) -> bool:

@@ -16,7 +16,7 @@ from keen_tui.tools.sandbox.noted_entries import PACKAGES
 GITLINK: Final = "160000"
 """The mode of such an entry, in octal digits."""
 
-REPOSITORY_AMONG_PACKAGES: Final = "it tracks a repository inside a folder of packages"
+REPOSITORY_AMONG_PACKAGES: Final = "git would track a repository inside a folder of packages"
 
 _NAMES: Final = "|".join(map(re.escape, PACKAGES)).encode()
 _OF_PACKAGES: Final = re.compile(rb"(?:^|/)(?:%b)(?:/|$)" % _NAMES)
@@ -33,12 +33,15 @@ def is_among_packages(path: bytes) -> bool:
 
 def gitlinks_among_packages(ran: Callable[..., bytes], commits: Iterable[str]) -> Iterator[bytes]:
     """The paths of gitlinks among packages in these commits and in those before them, as far as no ref leads
-    there yet. `ran` runs git in the repository. Raises WorkTreeFailed."""
+    there yet. `ran` runs git in the repository. Raises WorkTreeFailed, also for the beginning of a hash that
+    several objects have."""
     given = "\n".join(commits).encode()
     try:
         output = ran(*_LOG, given=given)
     except WorkTreeFailed:  # one of them doesn't exist
         rows = ran("cat-file", "--batch-check=%(objecttype) %(objectname)", given=given).splitlines()
+        if several := [row for row in rows if row.endswith(b" ambiguous")]:
+            raise WorkTreeFailed(f"git names several objects {several[0].decode()}") from None
         output = ran(
             *_LOG, given=b"\n".join(row.split()[1] for row in rows if row.startswith((b"commit", b"tag")))
         )

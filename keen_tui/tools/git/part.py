@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.system.atomic_write import put_file, remove_file
+from keen_tui.system.folders import opened_folder
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.tools.git.folder_stamps import FolderStamps, Stamps
 from keen_tui.tools.git.git_data import (
     COPIED_OF_OTHERS,
+    FOLDERS_OF_SERIES,
     is_autostash,
     is_copied,
     is_log,
     is_name_of_state,
     is_of_work_tree,
     is_state,
+    names_objects,
     objects_in,
     only_names_objects,
     ref_value,
@@ -106,6 +109,11 @@ class GitFolder:
         for name in changed:
             if self._is_copied(name):
                 self._copy(name)
+        for unit in {name.partition("/")[0] for name in changed}.intersection(FOLDERS_OF_SERIES):
+            if unit not in self.pending and not any(_is_of(name, unit) for name in found):
+                self.put(f"{unit}/autostash", None)
+                with suppress(OSError), opened_folder(self.shadow) as folder:
+                    os.rmdir(unit, dir_fd=folder)  # git takes an empty one for an operation in progress
         self.stamps = found
         return changed
 
@@ -238,9 +246,7 @@ class GitFolder:
         """Take over what is checked out. Returns the hash of a commit that needs a name, since the person has
         checked out something else, "" for none. Raises OSError and WorkTreeFailed."""
         ours = ref_value(self._of_shadow("HEAD", most=_LONGEST_REF))
-        before, now = (
-            ref_value(content) for content in (self._copies.get("HEAD", b""), self._of_real("HEAD"))
-        )
+        before, now = ref_value(self.copied("HEAD")), ref_value(self._of_real("HEAD"))
         if ours is None or ours in (before, now):
             return ""
         if now != before:
@@ -309,7 +315,7 @@ class GitFolder:
         change. Raises OSError and WorkTreeFailed."""
         for name in filter(is_autostash, changed):
             content = self._of_shadow(name)
-            for commit in objects_in(content) if self._is_new_autostash(name, content) else ():
+            for commit in objects_in(name, content) if self._is_new_autostash(name, content) else ():
                 self.ran("update-ref", saved := f"refs/keen/autostash-{commit[:8]}", commit)
                 yield saved
 
@@ -317,21 +323,20 @@ class GitFolder:
         return is_autostash(name) and content != self._of_real(name)
 
     def _are_state(self, files: Mapping[str, bytes]) -> bool:
-        named = {each for name in files if only_names_objects(name) for each in objects_in(files[name])}
+        named = {each for name in files if only_names_objects(name) for each in objects_in(name, files[name])}
         return all(is_state(name, content) for name, content in files.items()) and not self._lacks(named)
 
     def _lacks(self, objects: Collection[str]) -> bool:
         """Whether one of these doesn't exist. A partial clone needn't have them. Raises WorkTreeFailed."""
         if not objects or b"promisor" in self._of_real("config"):
             return False
-        found = self.ran("cat-file", "--batch-check=", "--buffer", given="\n".join(objects).encode())
-        return b" missing" in found
+        return b" missing" in self.ran("cat-file", "--batch-check=", given="\n".join(objects).encode())
 
     def commits_named(self, changed: Collection[str]) -> Iterator[str]:
-        """What HEAD and the changed files of an operation name."""
+        """What HEAD, the stash, refs and files of an operation name that have changed. Raises OSError."""
         for name in changed:
-            if name == "HEAD" or is_name_of_state(name.partition("/")[0]):
-                yield from objects_in(self._of_shadow(name))
+            if names_objects(name):
+                yield from objects_in(name, self._of_shadow(name))
 
     def _take(self, name: str, content: bytes | None) -> None:
         if content is None:

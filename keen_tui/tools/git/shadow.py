@@ -259,7 +259,7 @@ class Shadow:
         return BroughtBack(self._not_told(sentences), trees, is_done)
 
     def _refuse_gitlinks(self, ours: Refs, changes: _Changes) -> None:
-        """Raises ShadowDamaged."""
+        """Check that no new commit tracks a repository among packages. Raises ShadowDamaged."""
         refs = {value for name, value in ours.items() if self._refs.get(name) != value}
         named = (each for part, (names, _) in changes.items() for each in part.commits_named(names))
         new = refs.union(named).difference(self._refs.values())

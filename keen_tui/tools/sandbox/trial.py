@@ -24,6 +24,8 @@ PATIENCE: Final = 8.0
 NOT_ENDED: Final = "its read-only run has not ended after 8 seconds"
 """Why it asks then."""
 
+_Answer = TypeVar("_Answer")
+
 _SEEN: Final = 20_000
 """Characters at the end of the output that are checked."""
 
@@ -95,9 +97,6 @@ def _is_silent(result: ToolResult) -> bool:
 def _is_quiet(words: Sequence[str]) -> bool:
     name, *arguments = words
     return name in _QUIET and (name != "git" or not _QUIET_GIT.isdisjoint(arguments))
-
-
-_Answer = TypeVar("_Answer")
 
 
 async def tried(

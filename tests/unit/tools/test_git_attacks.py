@@ -94,6 +94,8 @@ async def test_no_attack_gets_out_of_the_shadow(person: Person, attack: str) -> 
     assert not person.proof.exists()
 
 
+STASHED = "mkdir -p $folder/logs/refs; "
+STASHED += "echo $(git rev-parse HEAD) $(cat commit) 'a <a> 1 +0000\tx' > $folder/logs/refs/stash"
 REPOSITORY = """
 export GIT_INDEX_FILE=$PWD/other
 git read-tree HEAD
@@ -110,6 +112,12 @@ unset GIT_INDEX_FILE; rm other
         ("later", "git branch evil $(cat commit)"),
         ("packed", "git branch evil $(cat commit)"),
         ("at once", "cat commit > $folder/HEAD"),
+        ("at once", f"{STASHED}; git update-ref refs/stash HEAD"),
+        (
+            "at once",
+            "git worktree add -q wt; cd $folder/worktrees/wt; mkdir -p refs/rewritten; "
+            "cp $OLDPWD/commit refs/rewritten/x",
+        ),
         ("at once", "cat commit > $folder/CHERRY_PICK_HEAD"),
         ("later", "mkdir $folder/sequencer; echo pick $(cut -c-9 commit) evil > $folder/sequencer/todo"),
     ],
@@ -126,7 +134,7 @@ async def test_no_commit_brings_a_repository_among_packages(person: Person, when
         pack = "git rev-list --objects $(cat commit) ^HEAD | git pack-objects -q $folder/objects/pack/pack"
         names = f"{names}; {pack}; git prune-packed"
     result = await person.jail(f"{make}\n{names}")
-    assert "it tracks a repository inside a folder of packages" in result.text, result.text
+    assert "git would track a repository inside a folder of packages" in result.text, result.text
     assert person.git("branch", "--format=%(refname:short)") == "main"
     assert person.git("symbolic-ref", "HEAD") == "refs/heads/main"
     assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
@@ -179,6 +187,11 @@ async def test_git_applies_no_changes_that_a_command_has_set_aside(person: Perso
         ("rebase-merge/onto", "ab" * 20),
         ("rebase-merge/head-name", "refs/replace/x"),
         ("rebase-merge/git-rebase-todo", "update-ref refs/replace/x"),
+        ("rebase-merge/git-rebase-todo", "pick main@{1}"),
+        ("rebase-merge/git-rebase-todo", "merge x HEAD^2"),
+        ("sequencer/todo", "pick HEAD~1"),
+        ("sequencer/todo", "reset :/first"),
+        ("rebase-apply/0001", "new file mode 160000"),
         ("rebase-merge/update-refs", f"refs/replace/x\n{'ab' * 20}\n{'ab' * 20}"),
     ],
 )

@@ -132,6 +132,29 @@ async def test_a_rebase_that_stops_is_continued_in_the_next_command_or_outside(
     assert "rebase" not in repository.git("status")
 
 
+@pytest.mark.parametrize("end", ["inside", "outside"])
+async def test_a_rebase_with_an_autostash_ends_inside_or_outside(repository: Repository, end: str) -> None:
+    (repository.top / "own").write_text("one\n")
+    repository.git("add", "own")
+    repository.git("commit", "-qm", "own")
+    await repository.jail("git switch -qc feat; echo feat > src/a; git commit -qam feat; git switch -q main")
+    await repository.jail("echo main > src/a; git commit -qam main; git switch -q feat; echo two > own")
+    result = await repository.jail("git rebase --autostash main")
+    assert "also saved as refs/keen/autostash-" in result.text
+    saved = repository.git("for-each-ref", "--format=%(refname)", "refs/keen")
+    assert repository.git("show", f"{saved}:own") == "two"
+    assert "rebase in progress" in repository.git("status")
+    if end == "inside":
+        await repository.jail("echo both > src/a; git add src/a; git rebase --continue")
+        assert (repository.top / "own").read_text() == "two\n"
+    else:
+        repository.git("rebase", "--abort")
+        again = await repository.jail("git commit -qam own; git rebase main; git rebase --abort")
+        assert "could not apply" in again.text, again.text
+    for status in ((await repository.jail("git status")).text, repository.git("status")):
+        assert "rebase" not in status
+
+
 @pytest.mark.parametrize(("old", "new"), [("feat/x", "feat"), ("feat", "feat/x")])
 async def test_a_branch_is_renamed_to_a_path_above_or_below_its_own(
     repository: Repository, old: str, new: str
