@@ -230,6 +230,8 @@ async def test_a_stop_ends_a_long_try(tmp_path: Path, asked: bool, monkeypatch: 
         "cat .env",
         "npm install",
         "git commit -m x",
+        "echo x >> ~/.bashrc",
+        'echo x > "$HOME/x"',
     ],
 )
 async def test_what_writes_by_its_words_or_is_risky_asks_first(tmp_path: Path, command: str) -> None:

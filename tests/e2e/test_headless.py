@@ -18,7 +18,7 @@ from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.images import png
-from tests.support.jail import flags_of_auto
+from tests.support.jail import PYTHON, flags_of_auto
 from tests.support.processes import called_with
 from tests.support.program import Program
 from tests.support.waiting import LIMIT, until
@@ -272,6 +272,16 @@ async def test_the_end_names_what_stayed_in_the_sandbox(
     else:
         left = run.records[-1]["left_behind"]
         assert [f"- {each['name']} {each['target']}: {each['what']}" for each in left] == rows
+
+
+async def test_a_host_that_nobody_was_asked_about_is_named_once(program: Program) -> None:
+    if flags_of_auto():
+        pytest.skip("no sandbox on this machine")
+    fetch = f"{PYTHON} -c 'import urllib.request as r; r.urlopen(\"http://example.com/\")'"
+    script = [Reply([Call("bash", {"command": fetch})]), Reply([Say("Ok.")])]
+    run = await program.ask(script, "-p", "hi", "--mode", "auto", "--output", "json")
+    [end] = run.records
+    assert len([*end["refused"], *end["left_behind"]]) == 1
 
 
 async def test_an_incomplete_turn_is_exit_code_3_and_says_what_is_lost(program: Program) -> None:

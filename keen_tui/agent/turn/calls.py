@@ -18,7 +18,7 @@ from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.settle import Broken
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import CommandDisplay
-from keen_tui.domain.errors import STOPPED, ToolFailure
+from keen_tui.domain.errors import NOBODY, STOPPED, ToolFailure
 from keen_tui.domain.events import CallTried, Notice, ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
 from keen_tui.system.threads import raise_if_cancelled, to_the_end
@@ -321,7 +321,8 @@ class RunningCall:
         approvals = self._setup.approvals
         answer = await approvals.decide_outside(self._turn, self._call, self._target, prepared, reason)
         if not answer.allowed:
-            left = (*inside.left_behind, *([reason] if answer.refusal == NOT_ASKED else []))
+            is_news = answer.refusal == NOT_ASKED and NOBODY not in reason  # else it was refused already
+            left = (*inside.left_behind, *([reason] if is_news else []))
             text = f"{inside.text}\n[{reason}; {answer.refusal}]"
             self.result = replace(inside, text=text, left_behind=left)
             return

@@ -34,8 +34,8 @@ _VERBS: Final[Mapping[str, frozenset[str]]] = {
 }
 _STASH_READS: Final = frozenset(["list", "show"])
 _IN_PLACE: Final = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
-_NOT_KEPT: Final = re.compile(r"[\d-]+|/dev/.*|/tmp/.*|/var/tmp/.*|\$\{?(?:TMPDIR|HOME)\b.*|~/.*")
-"""Destinations of output outside the workspace."""
+_NOT_KEPT: Final = re.compile(r"[\d-]+|/dev/.*|/tmp/.*|/var/tmp/.*|\$\{?TMPDIR\b.*")
+"""Destinations of output that nobody expects to last."""
 
 
 def writes_plainly(command: str, mentions: Iterable[Sequence[str]]) -> bool:
