@@ -83,6 +83,7 @@ def files() -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
 def matches(name: str) -> set[str]:
     """The files and folders whose path is `name`, or ends with it. `*` stands for any characters."""
     inside = re.escape(name.rstrip("/")).replace(r"\*", ".*")

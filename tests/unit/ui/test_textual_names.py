@@ -11,6 +11,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -171,6 +172,7 @@ def _name_of(path: Path) -> str:
     return ".".join((keen_tui.frontends.tui.__name__, *(part for part in parts if part != "__init__")))
 
 
+@cache
 def _names_of(cls: type) -> set[str]:
     names = {*vars(cls), *re.findall(r"self\.(_\w+)", inspect.getsource(cls))}
     return {name for name in names if _is_private(name)}
