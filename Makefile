@@ -23,7 +23,7 @@ crash: $(READY)  ## kill the program a thousand times and count what is lost: so
 
 faults: $(READY)  ## a fault at every point of a session, random bytes by the thousand (FAULTS=--quick: a few)
 	$(BIN)/python -m tests.campaigns.faults $(FAULTS)
-	$(BIN)/python -m tests.campaigns.stops $(if $(FAULTS),--every 25)
+	$(BIN)/python -m tests.campaigns.waits $(if $(FAULTS),--every 100)
 
 sandbox: $(READY)  ## which of some 200 ordinary commands work in which sandbox
 	$(BIN)/python -m tests.campaigns.workday

@@ -69,11 +69,15 @@ class ModelServer:
         if self._server is None:
             return
         self._server.close()
-        for connection in self._connections:
-            connection.cancel()
+        self.break_off()
         await asyncio.gather(*self._connections, return_exceptions=True)
         await self._server.wait_closed()
         self._server = None
+
+    def break_off(self) -> None:
+        """Close every connection, whatever is being answered there."""
+        for connection in self._connections:
+            connection.cancel()
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -20,8 +21,9 @@ from keen_tui.domain.events import (
 )
 from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import CommandChanges
-from tests.campaigns.stops.playing import count_points, stop_at
-from tests.campaigns.stops.scripts import SCRIPTS, StopScript
+from tests.campaigns.waits.playing import broken_at, count_points
+from tests.campaigns.waits.scripts import SCRIPTS, WaitScript
+from tests.campaigns.waits.stage import Fault
 from tests.support.agent import AtWork, Bench
 from tests.support.agent import at_work as plainly_at_work
 from tests.support.waiting import until_idle
@@ -160,8 +162,9 @@ async def test_a_stop_during_the_search_for_changes_is_kept(
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-async def test_a_turn_that_is_stopped_where_it_waits_ends_at_once(tmp_path: Path, script: StopScript) -> None:
-    """A sample of `python -m tests.campaigns.stops`, which tries every point on every API."""
+async def test_a_fault_where_a_script_waits_breaks_no_promise(tmp_path: Path, script: WaitScript) -> None:
+    """A sample of `python -m tests.campaigns.waits`, which tries every point."""
     points = await count_points(script, "openai-chat", tmp_path / "count")
-    for point in range(3, points, max(points // 3, 1)):
-        assert await stop_at(script, "openai-chat", tmp_path / f"{point}", point) == []
+    for number, fault in enumerate(get_args(Fault), 1):
+        point = points * number // 5 + 1
+        assert await broken_at(script, "openai-chat", tmp_path / fault, point, fault) == []

@@ -19,6 +19,7 @@ from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.added.additions import Additions
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
 from keen_tui.settings.added.hooks import Hook
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.paths import data_folder
@@ -74,25 +75,30 @@ async def with_agents(
     agents: Sequence[AgentDefinition] = (*BUILT_IN, WRITER),
     info: ModelInfo | None = None,
     hooks: Sequence[Hook] = (),
+    servers: Sequence[McpServer] = (),
+    sandbox: bool = False,
+    begins: bool = True,
     **settings: Any,
 ) -> AsyncIterator[SavedBench]:
-    """A running program with sub-agents; `opening` is the id of a session to go on with."""
+    """A running program with sub-agents; `opening` is the id of a session to go on with. `begins`: a session
+    is opened here, and not by what is tested."""
     workspace = folder / "work"
     workspace.mkdir(exist_ok=True)
     store = SessionStore(data_folder(environ))
     provider = provider_for(server, api)
     session, history, changes = build_saved_session(
-        Settings(mode=mode, pending_durable=durable, retry_attempts=attempts, sandbox=False, **settings),
+        Settings(mode=mode, pending_durable=durable, retry_attempts=attempts, sandbox=sandbox, **settings),
         workspace,
         provider,
         info,
         store,
         environ,
         audience=PERSON if attended else NO_AUDIENCE,
-        additions=Additions(agents=tuple(agents), hooks=tuple(hooks)),
+        additions=Additions(agents=tuple(agents), hooks=tuple(hooks), servers=tuple(servers)),
     )
     log = EventLog(session.bus.subscribe())
-    await history.begin()
+    if begins:
+        await history.begin()
     try:
         if opening:
             await history.open(opening)

@@ -34,7 +34,9 @@ class Suspensions:
             loop.set_task_factory(before)
 
     def _make(self, loop: asyncio.AbstractEventLoop, job: Any, **more: Any) -> asyncio.Task[Any]:
-        return asyncio.Task(self._run(job), loop=loop, **more)
+        task: asyncio.Task[Any] = asyncio.Task(self._run(job), loop=loop, **more)
+        task.add_done_callback(lambda _: job.close())  # it hasn't begun if the task was cancelled before
+        return task
 
     async def _run(self, job: Any) -> Any:
         return await self._counted(job)
