@@ -161,9 +161,9 @@ def _broken(stage: Stage, bench: SavedBench, strike: _Strike) -> Iterator[str]:
         yield "a summary began and didn't end, or ended twice"
     if strike.asked >= 0 and log.ends and not _fits(log.ends[-1], stage.fault):
         yield f"it ended as {log.ends[-1]}"
-    at_once = 1 + len(stage.script.tasks)
-    if stage.fault == "stop" and strike.asked >= 0 and len(bench.server.requests) > strike.asked + at_once:
-        yield "the model was asked again after the stop"
+    most = strike.asked + 1 + len(stage.script.tasks)
+    if stage.fault in ("stop", "reader") and strike.asked >= 0 and len(bench.server.requests) > most:
+        yield "the model was asked again"
     written = any(each.name == "write_file" and not each.result.is_error for each in log.of(ToolFinished))
     undone = bool(log.of(TurnUndone))
     if stage.script.undoes and (stage.work / "made.py").exists() != (written and not undone):
