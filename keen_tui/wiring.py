@@ -171,6 +171,11 @@ def build_session(
 
         return own_tree.enter_tree(workspace, agent.name, session_id)
 
+    def forget_tree(agent: str, session_id: str) -> None:
+        from keen_tui.agent.subagents import own_tree  # noqa: PLC0415 - only where one worked
+
+        own_tree.forget_tree(workspace, agent, session_id)
+
     session = built(
         provider=provider,
         info=info,
@@ -183,7 +188,7 @@ def build_session(
         max_steps=settings.max_steps,
         policy=settings.memory_policy,
         hooks=additions.hooks,
-        agents=SubAgents(start, enter_tree, at_once=settings.agents_at_once),
+        agents=SubAgents(start, enter_tree, forget_tree, at_once=settings.agents_at_once),
     )
     return session
 

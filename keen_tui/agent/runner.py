@@ -171,7 +171,7 @@ class Runner:
         done = conversation.past.steps
         steps = [step for trace in pending.traces for step in done.get(trace.turn, ())]
         self.keep(None)
-        self._background.add(self._state.open.setup.agents.dismiss())
+        self._background.add(self._state.open.setup.agents.dismiss(pending.open_step))
         self._publish(
             TurnAbandoned(
                 turn=conversation.last_turn,
@@ -210,7 +210,7 @@ class Runner:
         setup, pending = self._state.open.setup, self._state.open.pending
         if pending and pending.open_step:
             self.keep(with_step_closed(pending, self._state.policy, setup.provider.tool_results))
-            self._background.add(setup.agents.dismiss())
+            self._background.add(setup.agents.dismiss(pending.open_step))
 
     async def _run_turn(self, turn: ActiveTurn) -> None:
         session = self._state.open

@@ -9,7 +9,7 @@ from typing import Protocol
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete
-from keen_tui.frontends.headless.run import SAVED_FIRST
+from keen_tui.frontends.headless.run import is_saved_first
 
 
 class TurnOwner(Protocol):
@@ -56,7 +56,7 @@ class RunningTurn:
         if not self._unread:
             self._unread.extend(await anext(self._reader))
         event = self._unread[0]
-        if isinstance(event, SAVED_FIRST):
+        if is_saved_first(event):
             await self._owner.flushed()
         self._unread.popleft()
         if isinstance(event, TurnDone | TurnIncomplete | TurnError):

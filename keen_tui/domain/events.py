@@ -596,12 +596,14 @@ class PolicyChanged(Passing, frozen=True, kw_only=True):
 
 
 class AgentWorked(Stored, frozen=True, kw_only=True):
-    """A call of a sub-agent left these facts. `id` is the call that began the sub-agent; its result has all
-    facts again."""
+    """A sub-agent has begun its turn, or a call of it left these facts. `id` is the call that began the
+    sub-agent; its result has all facts again. `place` says to the model where its work tree is; "" if it has
+    none, and after the beginning."""
 
     turn: int
     id: str
-    facts: tuple[Fact, ...]
+    facts: tuple[Fact, ...] = ()
+    place: str = ""
 
 
 class AgentEvent(Passing, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import Fact, SkillUsed, ToolResult, UnknownCall
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
-from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+from keen_tui.memory.rendering import ABANDONED, render_assistant, rendered_bytes
 from keen_tui.text.labels import READING_TOOLS
 
 NOT_FINISHED: Final = "not finished"
@@ -55,12 +55,34 @@ def ended_midway(name: str) -> ToolResult:
     return _ENDED_READING if name in READING_TOOLS else ENDED_MIDWAY
 
 
+class AgentSoFar(Struct):
+    """What a session has recorded of a sub-agent that has begun: its facts, where its work tree is ("" if it
+    has none), and the result of its call when it was broken off last, None if it never was."""
+
+    facts: tuple[Fact, ...] = ()
+    place: str = ""
+    result: ToolResult | None = None
+
+
+def broken_off_text(why: str, place: str, said: str, facts: Iterable[Fact]) -> str:
+    """The result of a sub-agent's call for the model, if the sub-agent was broken off. `place` says where its
+    work tree is, `said` is its text so far; both may be ""."""
+    begin = f"The sub-agent was broken off before it finished: {why}"
+    return text_so_far(f"{begin}\n{place}" if place else begin, said, facts)
+
+
+def text_so_far(begin: str, said: str, facts: Iterable[Fact]) -> str:
+    """A text about a sub-agent that didn't finish, with its own text and its facts."""
+    so_far = f"{begin}\nIts text so far:\n{said}" if said.strip() else begin
+    return render_assistant(so_far, turn_memory(facts))
+
+
 class Unfinished(Struct):
     """What follows the last assistant message. `running` is the turn that was cut off by the end of the
     program; `turns` are the numbers of all unanswered turns, `calls` and `facts` are those of all of them
     together, `seconds` is the time they took until the last one that ended. `stopped` are the calls that
-    ended with unknown effects, `open_calls` those without a result. `agent_facts` are the facts of sub-agents
-    that haven't finished, by the calls that began them."""
+    ended with unknown effects, `open_calls` those without a result. `agents` are the sub-agents that haven't
+    finished, by the calls that began them."""
 
     running: TurnStarted | None = None
     turn: int = 0
@@ -74,29 +96,33 @@ class Unfinished(Struct):
     compacting: bool = False
     has_pending: bool = False
     own_command: ShellStarted | None = None
-    agent_facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
+    agents: dict[str, AgentSoFar] = field(default_factory=dict)
 
     @property
     def all_facts(self) -> list[Fact]:
         """The facts, with those of sub-agents that haven't finished."""
-        return [*self.facts, *chain.from_iterable(self.agent_facts.values())]
+        return [*self.facts, *chain.from_iterable(agent.facts for agent in self.agents.values())]
 
     def recovered(self, saved: PendingState) -> PendingState:
         """The saved pending state, with what the session has recorded since then."""
         step = saved.open_step
         if step is not None:
-            calls = ((call, self._as_begun(call.id, result)) for call, result in step.calls)
+            calls = ((call, self._as_recorded(call.id, result)) for call, result in step.calls)
             step = replace(step, calls=tuple(calls))
         going_on = {call.id for call, result in step.calls if result.unfinished} if step else set()
         unknown = tuple(call for call in self.unknown_calls if call.id not in going_on)
         return replace(saved, facts=tuple(self.facts), unknown_calls=unknown, open_step=step)
 
-    def _as_begun(self, id: str, result: ToolResult) -> ToolResult:
-        """The saved result of a call, with what the session knows of its sub-agent."""
-        if not result.unfinished or id not in self.open_calls:
+    def _as_recorded(self, id: str, result: ToolResult) -> ToolResult:
+        """The result of a call that a retry goes on with. The saved one was made before the call began: what
+        the session has recorded of the sub-agent since then is newer."""
+        agent = self.agents.get(id)
+        if not result.unfinished or agent is None:
             return result
-        facts = self.agent_facts.get(id, result.facts)
-        return replace(result, facts=facts, ran=True, summary=NOT_FINISHED)
+        if agent.result and id not in self.open_calls:
+            return agent.result
+        text = broken_off_text("the program ended", agent.place, "", agent.facts)
+        return replace(result, text=text, facts=agent.facts, ran=True, read_only=True, summary=NOT_FINISHED)
 
     @property
     def unknown_calls(self) -> tuple[UnknownCall, ...]:
@@ -164,7 +190,9 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
             state.open_calls.pop(event.id, None)
             _count(state, event)
         case AgentWorked(id=id):
-            state.agent_facts[id] = (*state.agent_facts.get(id, ()), *event.facts)
+            agent = state.agents.setdefault(id, AgentSoFar())
+            agent.facts += event.facts
+            agent.place = event.place or agent.place
         case SkillCalled(skill=skill) if skill.bytes:
             state.facts.append(SkillUsed(name=skill.name, bytes=skill.bytes))
         case ShellStarted():
@@ -188,8 +216,10 @@ def _count(state: Unfinished, call: ToolFinished) -> None:
     result = call.result
     if result.unfinished:
         state.has_pending = True
+        if agent := state.agents.get(call.id):
+            agent.result = result
         return
-    state.agent_facts.pop(call.id, None)
+    state.agents.pop(call.id, None)
     if result.effects_unknown:
         state.stopped.append(_unknown(call))
     if result.ran or not result.interrupted:

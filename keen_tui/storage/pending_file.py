@@ -72,6 +72,15 @@ def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
         return None
 
 
+def pending_files(folder: Path) -> tuple[Path, ...]:
+    """The files with pending state in the folder, by the names that they have when they are whole."""
+    with suppress(OSError):
+        return tuple(
+            {file.with_name(f"{file.name.partition('.')[0]}.pending") for file in folder.glob("*.pending*")}
+        )
+    return ()
+
+
 def forget_pending(path: Path) -> None:
     """Remove the saved state, as far as the disk allows."""
     with suppress(OSError):

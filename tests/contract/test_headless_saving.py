@@ -24,6 +24,7 @@ from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import ONE_ATTEMPT, provider_for
 from tests.support.breaking_file import BreakingFile, Disk, refused
 from tests.support.program import Run
+from tests.support.sub_agents import own_home, said, server_of, task, with_agents
 from tests.support.waiting import until
 
 WRITE = Call("write_file", {"path": "a.py", "content": "x"})
@@ -121,3 +122,37 @@ async def test_events_say_whether_they_are_saved(tmp_path: Path) -> None:
     assert {each["type"]: each["saved"] for each in records if "saved" in each} == dict.fromkeys(
         TOLD_WHEN_SAVED, True
     )
+
+
+async def test_a_call_of_a_sub_agent_is_told_when_its_facts_are_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ = own_home(tmp_path, monkeypatch)
+    server, _ = server_of(
+        {"go": [Reply([task("write", "writer")]), said("Done.")], "write": [Reply([WRITE]), said("Written.")]}
+    )
+    order: list[str] = []
+
+    class Told(io.StringIO):
+        def write(self, text: str) -> int:
+            record = json.loads(text)
+            if record["type"] == "tool_finished" and record.get("agent"):
+                order.append(f"told, saved: {record['saved']}")
+            return len(text)
+
+    async with server, with_agents(tmp_path, server, "openai-chat", environ, begins=False) as bench:
+        flushed = bench.history.flushed
+
+        async def noted() -> bool:
+            saved = await flushed()
+            order.append(f"saved with {sum('agent_worked' in line for line in lines_of(bench.file))} facts")
+            return saved
+
+        monkeypatch.setattr(bench.history, "flushed", noted)
+        assert await run_prompt(bench.session, "go", "stream-json", Told(), None, bench.history) == 0
+    at = order.index("told, saved: True")
+    assert order[at - 1] == "saved with 2 facts"  # that it has begun, and the file
+
+
+def lines_of(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []

@@ -177,6 +177,38 @@ async def test_a_killed_program_goes_on_in_the_same_work_tree(
             assert len(answers.sent["one"]) == 3
 
 
+@pytest.mark.parametrize("has_changed", [False, True])
+async def test_a_message_after_a_kill_tells_of_the_work_tree_and_removes_it_unchanged(
+    tmp_path: Path, environ: dict[str, str], has_changed: bool
+) -> None:
+    server, answers = server_of(
+        {
+            "go": [Reply([task("one", "writer")]), said("Understood.")],
+            "one": [WRITE if has_changed else Reply([Call("read_file", {"path": "a.txt"})]), HANG],
+        }
+    )
+    async with server:
+        async with apart(tmp_path, server, environ, durable=True) as bench:
+            bench.session.submit("go")
+            await until(lambda: len(answers.sent.get("one", ())) == 2)
+            await bench.history.flushed()
+            session_id = bench.history.session_id
+            die = disk_of(bench.store)
+        die()
+        (tree,) = trees()
+        async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
+            assert isinstance(await bench.ask("leave it"), TurnDone)
+            (result,) = results_of(answers)
+            place = f"It worked in a git work tree of its own, {tree.path}, on the branch"
+            assert result.startswith(
+                f"The sub-agent was broken off before it finished: the program ended\n{place}"
+            )
+            assert ("- Work tree: " in result) == has_changed
+            if not has_changed:
+                await until(lambda: not trees())
+        assert tree.path.exists() == has_changed
+
+
 async def test_discarded_work_stays_in_its_work_tree(tmp_path: Path, environ: dict[str, str]) -> None:
     server, _ = server_of({"go": [Reply([task("one", "writer")]), said("Later.")], "one": [WRITE, CUT]})
     async with server, apart(tmp_path, server, environ) as bench:

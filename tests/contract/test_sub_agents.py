@@ -86,7 +86,7 @@ async def test_its_facts_are_facts_of_the_parent(tmp_path: Path, api: Api, envir
         assert [failed.exit_code for failed in end.turn_memory.failed_bash] == [3]
         (result,) = [message.text for message in seen(answers.sent["go"][1]) if message.role == "tool"]
         assert result == "Written.\n\nTool memory:\n- Files changed: b.txt\n- Failed bash: exit 3 (exit 3)"
-        assert bench.log.of(AgentWorked)[0].facts == (FileChanged(path="b.txt"),)
+        assert bench.log.of(AgentWorked)[1].facts == (FileChanged(path="b.txt"),)
         assert {event.agent for event in bench.log.of(Usage)} == {"", "writer"}
         await bench.ask("and now")
         assert "Files changed: b.txt" in seen(server.requests[-1])[2].text
@@ -315,6 +315,82 @@ async def test_killed_and_resumed_with_durable_pending_state(
             results = [message.text for message in seen(answers.sent["go"][-1]) if message.role == "tool"]
             assert results[0] == "One." and results[1].startswith("Two.")
             assert_valid(server.requests)
+
+
+async def test_a_message_after_a_kill_tells_what_a_child_did(
+    tmp_path: Path, api: Api, environ: dict[str, str]
+) -> None:
+    """Killed, retried, and killed again while it works: its call was never noted as anything but begun."""
+    writes = [Reply([Call("write_file", {"path": f"{name}.txt", "content": "x\n"})]) for name in "bcd"]
+    hang = Reply([Say("Thinking")], broken=Break("stall"))
+    server, answers = server_of(
+        {
+            "go": [Reply([task("two", "writer"), task("one")]), said("Understood.")],
+            "two": [writes[0], hang, writes[1], hang],
+        }
+    )
+    async with server:
+        session_id = ""
+        for requests in (2, 4):  # of the sub-agent; the parent has made one
+            again = with_agents(tmp_path, server, api, environ, durable=True, opening=session_id)
+            async with again as bench:
+                if session_id:
+                    bench.session.retry()
+                else:
+                    bench.session.submit("go")
+                await server.wait_for_requests(requests + 1)
+                await bench.history.flushed()
+                session_id = bench.history.session_id
+                die = disk_of(bench.store)
+            die()
+        async with with_agents(tmp_path, server, api, environ, durable=True, opening=session_id) as bench:
+            end = await bench.ask("leave it")
+            assert isinstance(end, TurnDone)
+            assert end.turn_memory.files_changed == ("b.txt", "c.txt")
+            result, not_begun = [each.text for each in seen(answers.sent["go"][-1]) if each.role == "tool"]
+            assert result.startswith("The sub-agent was broken off before it finished: the program ended")
+            assert "- Files changed: b.txt, c.txt" in result
+            assert not_begun == "not run: the turn was interrupted"
+            assert len(answers.sent["two"]) == 4
+            assert_valid(server.requests)
+
+
+@pytest.mark.parametrize("how", ["message", "discard", "switch", "fork", "another session", "new program"])
+async def test_what_nobody_goes_on_with_leaves_no_pending_file(
+    tmp_path: Path, environ: dict[str, str], how: str
+) -> None:
+    hang = Reply([Say("Thinking")], broken=Break("stall"))
+    server, answers = server_of(
+        {"go": [Reply([task("one")]), *[said("Later.")] * 3], "one": [READ, hang], "leave it": [said("Yes.")]}
+    )
+    async with server:
+        async with with_agents(tmp_path, server, "openai-chat", environ, durable=True) as bench:
+            bench.session.submit("go")
+            await until(lambda: len(answers.sent.get("one", ())) == 2)
+            await bench.history.flushed()
+            session_id = bench.history.session_id
+            die = disk_of(bench.store)
+        die()
+        agents = bench.store.root / "agents"
+        (left,) = agents.rglob("*.pending")
+        left.with_suffix(".pending.new").touch()
+        if how == "new program":  # it has lost the pending state of the session itself
+            bench.pending_file.unlink()
+        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=session_id)
+        async with again as bench:
+            match how:
+                case "message":
+                    await bench.ask("leave it")
+                case "discard":
+                    bench.session.discard()
+                case "switch":
+                    bench.switch("anthropic", abandon=True)
+                case "fork":
+                    await bench.history.fork()
+                case "another session":
+                    await bench.history.new()
+            await until(lambda: not [*agents.rglob("*.pending*")])
+            assert [*agents.rglob("*.jsonl")]
 
 
 async def test_a_wish_for_durable_state_reaches_those_at_work(

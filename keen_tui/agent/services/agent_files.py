@@ -11,6 +11,7 @@ from keen_tui.agent.session import Session
 from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.events import Event
 from keen_tui.storage.paths import is_regular, is_session_id
+from keen_tui.storage.pending_file import forget_pending, pending_files
 from keen_tui.storage.sessions import SessionStore
 
 
@@ -76,6 +77,13 @@ class SavedAgents:
         _, writer = self._open.pop(session_id, (None, None))
         if writer and not await writer.close():
             self._on_problem(f"Part of the session of a sub-agent could not be saved: {writer.path}.")
+
+    async def forget_pending(self) -> None:
+        """Remove the pending state of all sessions that aren't open: nobody goes on with them."""
+        folder = self._store.agent_path(self._of, "any").parent
+        for file in await asyncio.to_thread(pending_files, folder):
+            if file.stem not in self._open:
+                await asyncio.to_thread(forget_pending, file)
 
     def keep_pending(self, durable: bool) -> None:
         """Whether pending state outlives the program from now on, that of this moment included."""

@@ -296,11 +296,13 @@ class SessionManager:
         self._scribe.take_over(opening, keeps_pending=keeps)
         if keeps != self._keeps_pending_here:
             self._keep_here(keeps)
-        self._session.agents.files = SavedAgents(
+        self._session.agents.files = files = SavedAgents(
             self._store, path.stem, keeps_pending=lambda: self._keeps_pending_here, on_problem=self._tell
         )
         if old:
             self._tell(await _put_away(old))
+        if not (self._session.pending and self._session.pending.open_step):
+            await files.forget_pending()
 
     async def _flushed(self) -> Path:
         """The file of the session at work, with all that was said so far."""

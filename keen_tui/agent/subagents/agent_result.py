@@ -11,9 +11,9 @@ from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.events import TurnError, TurnIncomplete
 from keen_tui.domain.messages import Fact, Message, ToolResult, ToolStep, TurnMemory, WorkTreeChanged
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.recorder import facts_of, turn_memory
+from keen_tui.memory.recorder import facts_of
 from keen_tui.memory.rendering import render_assistant
-from keen_tui.memory.unfinished import NOT_FINISHED
+from keen_tui.memory.unfinished import NOT_FINISHED, broken_off_text, text_so_far
 from keen_tui.text.units import counted, size
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = N
     facts = agent.outward(facts_of(end.turn_memory)) if end else agent.result.facts
     said = end.text if end else ""
     return ToolResult(
-        text=_so_far(f"The sub-agent didn't finish. {why}", said, turn_memory(facts)),
+        text=text_so_far(f"The sub-agent didn't finish. {why}", said, facts),
         summary=NOT_FINISHED,
         display=_display(agent, said),
         facts=facts,
@@ -91,10 +91,8 @@ def failed(agent: SubAgent, why: str, end: TurnIncomplete | TurnError | None = N
 
 
 def _unfinished(agent: SubAgent, why: str, facts: tuple[Fact, ...], said: str = "") -> ToolResult:
-    begin = f"The sub-agent was broken off before it finished: {why}"
-    begin = f"{begin}\n{agent.tree.place}" if agent.tree else begin
     return ToolResult(
-        text=_so_far(begin, said, turn_memory(facts)),
+        text=broken_off_text(why, agent.place, said, facts),
         summary=NOT_FINISHED,
         display=_display(agent, said),
         facts=facts,
@@ -103,11 +101,6 @@ def _unfinished(agent: SubAgent, why: str, facts: tuple[Fact, ...], said: str = 
         read_only=True,
         unfinished=True,
     )
-
-
-def _so_far(begin: str, said: str, memory: TurnMemory) -> str:
-    so_far = f"{begin}\nIts text so far:\n{said}" if said.strip() else begin
-    return render_assistant(so_far, memory)
 
 
 def _display(agent: SubAgent, text: str) -> AgentDisplay:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import Final
@@ -145,7 +146,23 @@ def enter_tree(
     Raises:
         KeenError: a work tree isn't possible here.
     """
-    number = session_id.rpartition("-")[2]
-    name = f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""
-    begun = WorkTrees(environ, _OTHERWISE).begin(workspace, name, agent=agent)
+    begun = WorkTrees(environ, _OTHERWISE).begin(workspace, _name(agent, session_id), agent=agent)
     return OwnTree(begun, workspace, environ)
+
+
+def forget_tree(
+    workspace: Path, agent: str, session_id: str, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Remove the work tree of a sub-agent that broke off and won't be continued, if nothing was changed in
+    it. Blocks; never raises."""
+    with suppress(KeenError):
+        for tree in WorkTrees(environ, _OTHERWISE).all():
+            if tree.path.name == _name(agent, session_id) and tree.record.agent == agent:
+                begun = Begun(tree=tree, is_new=False, was_gone=False)
+                OwnTree(begun, workspace, environ).leave(finished=True)
+
+
+def _name(agent: str, session_id: str) -> str:
+    """The name of its work tree; "" if its session isn't saved."""
+    number = session_id.rpartition("-")[2]
+    return f"{re.sub('[^a-z0-9-]', '', agent)[:_LONGEST]}-{number}" if number else ""

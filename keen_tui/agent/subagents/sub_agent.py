@@ -106,6 +106,11 @@ class SubAgent:
         """The name of its definition."""
         return self.order.agent.name
 
+    @property
+    def place(self) -> str:
+        """A text for the parent's model: where its work tree is; "" if it has none."""
+        return self.tree.place if self.tree else ""
+
     async def run(self) -> None:
         """Work until it has finished or breaks off. If this is cancelled, it stops the turn and waits for its
         end."""
@@ -159,6 +164,7 @@ class SubAgent:
         match event:
             case TurnStarted():
                 self.result = supposed(self)
+                self._agents.publish(AgentWorked(turn=self.turn, id=self.call.id, place=self.place))
             case ToolFinished(result=result):
                 if facts := self.outward(result.facts):
                     self._agents.publish(AgentWorked(turn=self.turn, id=self.call.id, facts=facts))

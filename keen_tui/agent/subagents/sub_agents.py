@@ -13,6 +13,7 @@ from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.errors import STOPPED
 from keen_tui.domain.events import Event
 from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.memory.pending import OpenStep
 from keen_tui.system.threads import to_the_end
 from keen_tui.tools.base import AgentOrder
 from keen_tui.tools.builtin.task import TASK
@@ -30,6 +31,10 @@ callback. Raises KeenError."""
 EnterTree = Callable[["AgentDefinition", str], "OwnTree"]
 """Creates or opens the work tree of the sub-agent whose session has that id. Blocks. Raises KeenError."""
 
+ForgetTree = Callable[[str, str], None]
+"""Removes the work tree of the sub-agent with that name and that session id, if nothing was changed in it.
+Blocks."""
+
 
 class AgentFiles(Protocol):
     """Saves the sessions of sub-agents."""
@@ -43,6 +48,9 @@ class AgentFiles(Protocol):
 
     async def close(self, session_id: str) -> None:
         """Close the file of that session."""
+
+    async def forget_pending(self) -> None:
+        """Remove the pending state of all sessions that aren't open."""
 
     def keep_pending(self, durable: bool) -> None:
         """Choose whether pending state is kept on the disk. It takes effect at once."""
@@ -58,6 +66,7 @@ class SubAgents:
     Args:
         start: makes their sessions; None if the session has no sub-agents.
         enter_tree: creates work trees for those with `isolation: worktree`.
+        forget_tree: removes such a work tree again.
         at_once: how many run at once; others wait.
 
     `files` saves their sessions; None doesn't save them.
@@ -67,6 +76,7 @@ class SubAgents:
         self,
         start: StartSession | None = None,
         enter_tree: EnterTree | None = None,
+        forget_tree: ForgetTree | None = None,
         *,
         at_once: int = 4,
     ) -> None:
@@ -76,6 +86,7 @@ class SubAgents:
         self.files: AgentFiles | None = None
         self._start = start
         self._enter_tree = enter_tree
+        self._forget_tree = forget_tree
         self._slots = asyncio.Semaphore(at_once)
         self._agents: dict[str, SubAgent] = {}
         self._ids: dict[str, str] = {}
@@ -119,7 +130,7 @@ class SubAgents:
             await agent.run()
         if agent.result.unfinished:
             return
-        putting = asyncio.ensure_future(self._put_away(agent, finished=True))
+        putting = asyncio.ensure_future(_put_away(agent, self.files, finished=True))
         try:
             await asyncio.shield(putting)
         except asyncio.CancelledError:
@@ -170,24 +181,44 @@ class SubAgents:
             if agent.session:
                 agent.session.set_mode(agent.order.agent.mode_under(mode))
 
-    def dismiss(self, *, finished: bool = True) -> Coroutine[None, None, None]:
-        """Forget all sub-agents; await the result to close their sessions. With `finished=False` the program
-        ends, and a later one may continue them, since their pending state is on the disk."""
+    def dismiss(self, step: OpenStep | None = None, *, finished: bool = True) -> Coroutine[None, None, None]:
+        """Forget all sub-agents; await the result to close their sessions, and to remove what they kept in
+        order to be continued. `step` is the open step that is closed: another program may have begun its
+        sub-agents. With `finished=False` the program ends, and a later one may continue them, since their
+        pending state is on the disk."""
         agents, self._agents, self._ids = self._agents, {}, {}
-        return self._close(tuple(agents.values()), finished=finished)
+        left = [
+            result.display
+            for call, result in (step.calls if step else ())
+            if result.unfinished and call.id not in agents and isinstance(result.display, AgentDisplay)
+        ]
+        return self._close(tuple(agents.values()), left, self.files, finished=finished)
 
-    async def _close(self, agents: tuple[SubAgent, ...], *, finished: bool) -> None:
+    async def _close(
+        self,
+        agents: Sequence[SubAgent],
+        left: Sequence[AgentDisplay],
+        files: AgentFiles | None,
+        *,
+        finished: bool,
+    ) -> None:
         for agent in agents:
-            await self._put_away(agent, finished=finished)
-
-    async def _put_away(self, agent: SubAgent, *, finished: bool) -> None:
-        if session := await agent.released():
-            await session.close()
-            if self.files:
-                await self.files.close(agent.session_id)
-        await agent.leave_tree(finished=finished)
+            await _put_away(agent, files, finished=finished)
+        for display in left:
+            if self._forget_tree:
+                await asyncio.to_thread(self._forget_tree, display.agent, display.session)
+        if files and finished and (agents or left):
+            await files.forget_pending()
 
     def _session_id(self, call: ToolCall) -> str:
         if call.id not in self._ids:
             self._ids[call.id] = self.files.new_id() if self.files else ""
         return self._ids[call.id]
+
+
+async def _put_away(agent: SubAgent, files: AgentFiles | None, *, finished: bool) -> None:
+    if session := await agent.released():
+        await session.close()
+        if files:
+            await files.close(agent.session_id)
+    await agent.leave_tree(finished=finished)

@@ -37,10 +37,10 @@ from keen_tui.frontends.headless.input_lines import (
 from keen_tui.frontends.headless.outlets import note
 from keen_tui.frontends.headless.printer import Printer
 from keen_tui.frontends.headless.run import (
-    SAVED_FIRST,
     CutOff,
     exit_code,
     filled_in,
+    is_saved_first,
     opened_session,
     require_reader,
     stopping_on_signals,
@@ -143,7 +143,7 @@ class _Conversation:
         self._end_of_lines()
 
     async def _show(self, event: Event) -> None:
-        saved = await self._history.flushed() if isinstance(event, SAVED_FIRST) else None
+        saved = await self._history.flushed() if is_saved_first(event) else None
         self._printer.show(event, saved=saved)
         match event:
             case ApprovalRequested() | QuestionAsked():

@@ -16,8 +16,10 @@ from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Output
 from keen_tui.domain.errors import STOPPED, ConfigError, OutputFailed, SessionInUse, SessionRefused
 from keen_tui.domain.events import (
+    AgentEvent,
     Compacted,
     EndEvent,
+    Event,
     Notice,
     SessionOpened,
     SessionRestored,
@@ -44,6 +46,11 @@ _ENDS = (TurnDone, TurnIncomplete, TurnError)
 
 SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
 """Events that are printed only when the session file holds them, so readers can rely on them."""
+
+
+def is_saved_first(event: Event) -> bool:
+    """Whether the event is one of these, or a sub-agent's: then the session file holds its facts."""
+    return isinstance(event.event if isinstance(event, AgentEvent) else event, SAVED_FIRST)
 
 
 async def run_prompt(
@@ -132,7 +139,7 @@ async def _print_turn(reader: Subscription, history: SessionManager, printer: Pr
     it."""
     async for batch in reader:
         for event in batch:
-            saved = await history.flushed() if isinstance(event, SAVED_FIRST) else None
+            saved = await history.flushed() if is_saved_first(event) else None
             if isinstance(event, _ENDS):
                 reader.close()
                 for late in [late async for rest in reader for late in rest if isinstance(late, Notice)]:

@@ -24,8 +24,8 @@ from keen_tui.frontends.headless.run import (
     EXIT_DONE,
     EXIT_ERROR,
     EXIT_INCOMPLETE,
-    SAVED_FIRST,
     filled_in,
+    is_saved_first,
     opened_session,
     require_reader,
     require_sandbox,
@@ -203,7 +203,7 @@ async def _print_run(reader: Subscription, history: SessionManager, printer: Run
     """Print what happens, up to the end of the run, or until the reader is closed."""
     async for batch in reader:
         for event in batch:
-            is_first = isinstance(event, (*SAVED_FIRST, RunBegun, RunContinued, RunEnded))
+            is_first = is_saved_first(event) or isinstance(event, (RunBegun, RunContinued, RunEnded))
             printer.show(event, saved=await history.flushed() if is_first else None)
             if printer.report:
                 return
