@@ -189,7 +189,7 @@ async def _reply(
 
         return await stream_reply(request, setup, hear)
 
-    return await until_complete(call, setup, before_retry=lambda: setup.publish(start))
+    return await until_complete(call, setup, before_retry=lambda _, __: setup.publish(start))
 
 
 def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, MemoryPolicy]:

@@ -24,6 +24,7 @@ KeenError
     ├── StreamCut          the stream ended before its terminal event    (cut)
     ├── StreamStalled      no byte for the stall limit                   (stalled)
     ├── ReplyUnreadable    the server answered something that isn't a reply: worth another attempt (provider)
+    │   └── NotAStream     a whole document instead of a stream: worth one more, since each may be paid for
     └── EmptyReply         the model said nothing where it had to        (empty)
 """
 
@@ -142,6 +143,8 @@ class ProviderError(KeenError):
 
     reason: ClassVar[EndReason] = "provider"
     retryable: bool = False
+    attempts: ClassVar[int | None] = None
+    """The most attempts that make sense; None: as many as are wanted."""
 
     def __init__(
         self,
@@ -192,6 +195,10 @@ class StreamStalled(ProviderError):
 
 class ReplyUnreadable(ProviderError):
     retryable = True
+
+
+class NotAStream(ReplyUnreadable):
+    attempts = 2
 
 
 class EmptyReply(ProviderError):

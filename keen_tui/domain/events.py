@@ -52,10 +52,13 @@ class TurnStarted(Stored, frozen=True, kw_only=True):
 
 
 class StepRestarted(Stored, frozen=True, kw_only=True):
-    """The step is tried again: its streamed text is withdrawn."""
+    """The step is tried again: its streamed text is withdrawn. `reason` is why it failed, None if it was
+    shortened; `seconds` is the wait before this attempt."""
 
     turn: int
     step: int
+    reason: EndReason | None = None
+    seconds: float = 0.0
 
 
 class TextDelta(StoredWithNext, frozen=True, kw_only=True):

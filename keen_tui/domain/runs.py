@@ -43,11 +43,12 @@ class RetriedTurns(Struct, frozen=True, kw_only=True):
 class RunReport(Struct, frozen=True, kw_only=True):
     """What a run came to.
 
-    `turns` counts its messages, `retries` the further attempts at them. `cost` is in US dollars, that of the
-    model calls whose price is known; `unpriced` counts the others. `work_seconds` is the time of turns and
-    checks, `waited_seconds` that of the waits between attempts. `files_changed` are the files that its turns
-    changed, in first-seen order. `asked` is what had to be asked and nobody could answer. `is_unfinished`:
-    the newest turn isn't done, and a retry continues it.
+    `turns` counts its messages, `retries` the further attempts at them and at their steps. `cost` is in US
+    dollars, that of the model calls whose price is known, None if there are only others; `unpriced` counts
+    these. `work_seconds` is the time of turns and checks, `waited_seconds` that of the waits between
+    attempts. `files_changed` are the files that its turns changed, in first-seen order. `asked` is what had
+    to be asked and nobody could answer. `is_unfinished`: the newest turn isn't done, and a retry continues
+    it.
     """
 
     check: str
@@ -58,7 +59,7 @@ class RunReport(Struct, frozen=True, kw_only=True):
     retries: tuple[RetriedTurns, ...]
     checks: int
     failed_checks: int
-    cost: float
+    cost: float | None
     unpriced: int
     work_seconds: float
     waited_seconds: float

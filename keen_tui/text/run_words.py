@@ -80,10 +80,10 @@ def _retries(report: RunReport) -> str:
 
 
 def _cost(report: RunReport) -> str:
-    if not report.unpriced:
-        return dollars(report.cost)
-    calls = counted(report.unpriced, "call")
-    return f"{dollars(report.cost)}, and {calls} at an unknown price" if report.cost else "unknown"
+    if report.cost is None:
+        return "unknown"
+    more = f", and {counted(report.unpriced, 'call')} at an unknown price" if report.unpriced else ""
+    return f"{dollars(report.cost)}{more}"
 
 
 def _files(names: tuple[str, ...]) -> str:

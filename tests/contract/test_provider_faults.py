@@ -45,7 +45,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.providers.registry import APIS
 from keen_tui.providers.wire.http_provider import HttpProvider
-from tests.support.agent import AtWork, Bench
+from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.client import parts_of
 from tests.support.faults import DONE, HALF, WORK, refused, runs
 
@@ -312,3 +312,17 @@ async def test_p07_without_results_to_shorten_the_message_alone_is_too_long(
 async def test_p13_a_server_that_never_answers_is_given_up(api: Api) -> None:
     with pytest.raises(StreamStalled):
         await parts_of([NoAnswer("stall")], api=api, stall_seconds=0.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "attempts"), [("p27 page", 2), ("p27 document", 2), ("a garbled event", 4), ("p04 500", 4)]
+)
+async def test_a_document_in_place_of_a_stream_is_asked_for_once_more_at_most(
+    tmp_path: Path, at_work: AtWork, name: str, attempts: int
+) -> None:
+    """A server that can't stream charges for each of them."""
+    async with at_work(lambda _: FAULTS[name].answer, tmp_path, retries=QUICK_RETRIES) as bench:
+        end = await bench.ask("go")
+        assert end.reason == "provider" and FAULTS[name].says in end.detail
+        assert len(bench.server.requests) == attempts
+        assert bench.log.of(RetryScheduled)[-1].max_attempts == attempts

@@ -14,12 +14,14 @@ from keen_tui.domain.events import (
     RunWaited,
     RunWaiting,
     ShellFinished,
+    StepRestarted,
     TurnIncomplete,
     TurnStarted,
 )
 from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.domain.runs import RetriedTurns, RunLimits
-from tests.support.agent import at_work
+from keen_tui.text.run_words import report_lines
+from tests.support.agent import QUICK_RETRIES, at_work
 from tests.support.compacting import CUT
 from tests.support.faults import refused
 from tests.support.runs import SkippingClock, driven, run_to_end
@@ -59,6 +61,20 @@ async def test_without_a_task_the_check_comes_first(tmp_path: Path) -> None:
         assert (await run_to_end(driver, bench.log, CHECK)).turns == 1
         assert (await run_to_end(driver, bench.log, CHECK)).turns == 0
         assert len(bench.server.requests) == 2
+
+
+async def test_the_report_counts_the_waits_within_turns(tmp_path: Path) -> None:
+    busy = refused(429, "too many requests")
+    script: list[Answer] = [does("touch ready"), busy, refused(500, "oh"), DONE]
+    async with (
+        at_work(script, tmp_path, retries=QUICK_RETRIES) as bench,
+        driven(bench.session) as driver,
+    ):
+        report = await run_to_end(driver, bench.log, CHECK, "go")
+        assert report.retries == (RetriedTurns(reason="provider", count=2),)
+        assert [event.reason for event in bench.log.of(StepRestarted)] == ["provider"] * 2
+        assert report.waited_seconds == sum(event.seconds for event in bench.log.of(StepRestarted)) > 0
+        assert report.cost is None and "Cost: unknown" in report_lines(report)
 
 
 async def test_an_incomplete_turn_is_retried_after_the_wait_that_the_server_named(tmp_path: Path) -> None:
@@ -159,7 +175,7 @@ async def test_a_limit_of_cost_stops_the_turn_between_two_steps(tmp_path: Path) 
     script = lambda _: does("echo x >> log")  # noqa: E731
     async with at_work(script, tmp_path, info=PRICED) as bench, driven(bench.session) as driver:
         report = await run_to_end(driver, bench.log, CHECK, "go", cost=0.5)
-        assert report.end == "cost" and 0.5 <= report.cost < 0.9
+        assert report.end == "cost" and report.cost and 0.5 <= report.cost < 0.9
         (end,) = bench.log.of(TurnIncomplete)
         assert end.detail == "The run reached its limit of $0.5."
         assert len(lines(tmp_path / "log")) < 9

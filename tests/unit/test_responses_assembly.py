@@ -240,6 +240,18 @@ def test_items_that_come_only_with_the_end_are_read_from_there() -> None:
     assert list(reply.native) == output
 
 
+def test_a_call_that_never_ends_is_read_from_the_end_or_breaks_the_reply() -> None:
+    begun = [
+        event("output_item.added", output_index=1, item=call(raw="")),
+        event("function_call_arguments.delta", output_index=1, delta='{"x":1}'),
+    ]
+    _, reply = read(done(reasoning("why")), *begun, completed(output=[reasoning("why"), call(raw='{"x":1}')]))
+    assert calls_of(reply) == [("a", {"x": 1})] and types_of(reply) == ["reasoning", "function_call"]
+    for before in ([], [done(reasoning("why"))]):
+        with pytest.raises(StreamCut, match="in the middle of a tool call"):
+            read(*before, *begun, completed())
+
+
 # Text
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from keen_tui.domain.display import AgentDisplay
+from keen_tui.domain.errors import STOPPED
 from keen_tui.domain.events import TurnError, TurnIncomplete
 from keen_tui.domain.messages import Fact, Message, ToolResult, ToolStep, TurnMemory, WorkTreeChanged
 from keen_tui.memory.policies import policy_of
@@ -67,7 +68,8 @@ def supposed(agent: SubAgent) -> ToolResult:
 
 def unfinished(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:
     """The result when it broke off and a retry can continue it."""
-    return _unfinished(agent, end.detail, agent.outward(facts_of(end.turn_memory)), end.text)
+    why = "the user stopped it" if end.detail == STOPPED else end.detail
+    return _unfinished(agent, why, agent.outward(facts_of(end.turn_memory)), end.text)
 
 
 def stopped(agent: SubAgent, end: TurnIncomplete | TurnError) -> ToolResult:

@@ -187,8 +187,8 @@ async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> Step
             _tell_of_shortening(turn, setup, left_out)
         return left_out > 0
 
-    def restart() -> None:
-        setup.publish(StepRestarted(turn=turn.turn, step=turn.step))
+    def restart(failure: ProviderError, waited: float) -> None:
+        setup.publish(StepRestarted(turn=turn.turn, step=turn.step, reason=failure.reason, seconds=waited))
 
     return await until_complete(
         call, setup, turn=turn.turn, step=turn.step, mend=shorten, before_retry=restart

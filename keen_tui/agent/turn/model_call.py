@@ -49,14 +49,15 @@ async def until_complete(
     turn: int = 0,
     step: int = 0,
     mend: Callable[[ProviderError], bool] = lambda _: False,
-    before_retry: Callable[[], None] = lambda: None,
+    before_retry: Callable[[ProviderError, float], None] = lambda _, __: None,
 ) -> StepReply:
     """The reply of `call`, which is tried again as often as the policy of retries allows. A rate limit that a
     sub-agent has met, or the session itself, holds all of them back, and counts once.
 
     Args:
         mend: removes the cause of a failure; True: the call is tried again at once, as the same attempt.
-        before_retry: called when the wait before another attempt is over.
+        before_retry: called when the wait before another attempt is over, with the failure and the seconds
+            that it took.
 
     Raises:
         ProviderError: no complete reply came, and the call isn't tried again.
@@ -83,12 +84,13 @@ async def until_complete(
                 turn=turn,
                 step=step,
                 attempt=attempt,
-                max_attempts=setup.retries.attempts,
+                max_attempts=setup.retries.most_attempts(failure),
                 delay=delay,
                 reason=failure.reason,
                 detail=str(failure),
             )
         )
+        began = setup.clock()
         if await setup.retry_wait.wait(delay):
             pace.free()
-        before_retry()
+        before_retry(failure, setup.clock() - began)

@@ -27,9 +27,13 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     jitter: Callable[[], float] = random.random
     """Returns a number from 0 to 1 that spreads the waits."""
 
+    def most_attempts(self, error: ProviderError) -> int:
+        """The attempts at a step that failed so."""
+        return min(self.attempts, error.attempts or self.attempts)
+
     def delay(self, attempt: int, error: ProviderError) -> float | None:
         """Seconds to wait after `attempt` failed, or None if it isn't tried again."""
-        if not error.retryable or attempt >= self.attempts:
+        if not error.retryable or attempt >= self.most_attempts(error):
             return None
         if error.retry_after is not None:
             return error.retry_after if error.retry_after <= self.longest_retry_after else None

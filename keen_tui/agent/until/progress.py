@@ -28,6 +28,7 @@ from keen_tui.domain.events import (
     SessionOpened,
     ShellFinished,
     ShellStarted,
+    StepRestarted,
     ToolFinished,
     TurnAbandoned,
     TurnDone,
@@ -70,7 +71,8 @@ class Failure(Struct, frozen=True):
 class RunProgress(Struct, frozen=True, kw_only=True):
     """A run so far. `broken` are the attempts at the newest message that didn't get it done; `has_waited`:
     the wait after the last of them is over. `turn_seconds` is the time that the unfinished turn has taken and
-    that `work_seconds` already holds. `first_task` is the message that it began with, and `task` the same
+    that the seconds of work and waiting already hold; `turn_waited` are those of its waits before automatic
+    retries that they don't hold yet. `first_task` is the message that it began with, and `task` the same
     until it is sent. `asks` is what had to be asked since the newest message."""
 
     is_on: bool = False
@@ -94,6 +96,7 @@ class RunProgress(Struct, frozen=True, kw_only=True):
     """Whether the server reported tokens since the newest message."""
     work_seconds: float = 0.0
     turn_seconds: float = 0.0
+    turn_waited: float = 0.0
     waited_seconds: float = 0.0
     files_changed: tuple[str, ...] = ()
     asks: tuple[RunAsked, ...] = ()
@@ -146,6 +149,9 @@ def after(progress: RunProgress, event: Event) -> RunProgress:
             return replace(progress, is_on=False, waiting=None)
         case TurnStarted():
             return _turn_started(progress, event)
+        case StepRestarted(reason=reason, seconds=seconds) if reason:
+            waited = progress.turn_waited + seconds
+            return replace(progress, retries=(*progress.retries, reason), turn_waited=waited)
         case ToolFinished(result=result):
             is_change = any(isinstance(fact, _MAY_CHANGE_FILES) for fact in result.facts)
             return replace(progress, has_changed=True) if is_change else progress
@@ -178,7 +184,7 @@ def report_of(progress: RunProgress, end: RunEnd, detail: str) -> RunReport:
         retries=tuple(RetriedTurns(reason=reason, count=count) for reason, count in counts.items()),
         checks=progress.checks,
         failed_checks=progress.failed_checks,
-        cost=progress.cost,
+        cost=None if progress.unpriced and not progress.cost else progress.cost,
         unpriced=progress.unpriced,
         work_seconds=progress.work_seconds,
         waited_seconds=progress.waited_seconds,
@@ -211,8 +217,15 @@ def _turn_started(progress: RunProgress, event: TurnStarted) -> RunProgress:
 
 def _turn_ended(progress: RunProgress, end: EndEvent) -> RunProgress:
     """A turn ended. The seconds of its end count all attempts, so only those since the last one are new."""
-    seconds = progress.work_seconds + max(end.seconds - progress.turn_seconds, 0.0)
-    timed = replace(_remembering(progress, end.turn_memory), work_seconds=seconds, has_waited=False)
+    seconds = max(end.seconds - progress.turn_seconds, 0.0)
+    waited = min(progress.turn_waited, seconds)
+    timed = replace(
+        _remembering(progress, end.turn_memory),
+        work_seconds=progress.work_seconds + seconds - waited,
+        waited_seconds=progress.waited_seconds + waited,
+        turn_waited=0.0,
+        has_waited=False,
+    )
     if isinstance(end, TurnDone):
         return replace(timed, stage="done", broken=(), turn_seconds=0.0)
     broken = BrokenTurn(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final, TextIO, assert_never
 
 import msgspec
 
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
-from keen_tui.domain.errors import OutputFailed, SessionRefused
+from keen_tui.domain.errors import PROGRAM_ENDED, STOPPED, OutputFailed, SessionRefused
 from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -93,7 +94,7 @@ async def run_conversation(
         printer.begin((*notices, *opened))
         text = prompt if isinstance(prompt, str) else await filled_in(prompt)
         conversation = _Conversation(session, history, printer)
-        cut_off = CutOff(history, printer, conversation.leave)
+        cut_off = CutOff(history, printer, partial(conversation.leave, PROGRAM_ENDED))
         with stopping_on_signals(conversation.leave, cut_off), watching(out, cut_off):
             session.submit(text)
             await conversation.run(source)
@@ -137,9 +138,9 @@ class _Conversation:
         if self._failure:
             raise self._failure
 
-    def leave(self) -> None:
-        """Stop the running turn, and read no more lines."""
-        self._session.stop()
+    def leave(self, why: str = STOPPED) -> None:
+        """Stop the running turn, and read no more lines. `why` says in a sentence who does that."""
+        self._session.stop(why)
         self._end_of_lines()
 
     async def _show(self, event: Event) -> None:

@@ -8,13 +8,21 @@ import signal
 import stat
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Final, TextIO, assert_never
 
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Output
-from keen_tui.domain.errors import STOPPED, ConfigError, OutputFailed, SessionInUse, SessionRefused
+from keen_tui.domain.errors import (
+    PROGRAM_ENDED,
+    STOPPED,
+    ConfigError,
+    OutputFailed,
+    SessionInUse,
+    SessionRefused,
+)
 from keen_tui.domain.events import (
     AgentEvent,
     Compacted,
@@ -83,7 +91,7 @@ async def run_prompt(
         printer = Printer(output, out, err, history.session_id, keeps_pending=history.keeps_pending)
         printer.begin((*notices, *opened))
         text = prompt if isinstance(prompt, str) else await filled_in(prompt)
-        cut_off = CutOff(history, printer, session.stop)
+        cut_off = CutOff(history, printer, partial(session.stop, PROGRAM_ENDED))
         with stopping_on_signals(session.stop, cut_off), watching(out, cut_off):
             reader = session.bus.subscribe()
             session.submit(text)

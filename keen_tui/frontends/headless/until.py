@@ -15,7 +15,7 @@ from keen_tui.agent.until.clock import RunClock
 from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Output
-from keen_tui.domain.errors import OutputFailed
+from keen_tui.domain.errors import PROGRAM_ENDED, OutputFailed
 from keen_tui.domain.events import EndEvent, Event, RunBegun, RunContinued, RunEnded, TurnDone
 from keen_tui.domain.runs import RunEnd, RunLimits, RunReport
 from keen_tui.frontends.headless.outlets import note, write_line
@@ -185,6 +185,7 @@ class _Stopping:
             await self._task
 
     async def _halt(self) -> None:
+        self._session.stop(PROGRAM_ENDED)
         await self._session.halt()
         self._reader.close()
 

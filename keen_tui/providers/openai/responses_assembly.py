@@ -200,9 +200,13 @@ class ResponsesAssembly:
             return []
         end = self._read_end(_ENDS[kind] if status == "completed" else status, response)
         seen: list[StreamedPart] = []
-        if not self._items.any_done:  # some servers send whole items only here
+        calls_only = self._items.any_done
+        if not calls_only or self._items.has_open_call:  # some servers send whole items only here
             for place, item in enumerate(objects_of(response.get("output"))):
-                seen += self._take_whole_item({"output_index": place, "item": item})
+                if not calls_only or item.get("type") == "function_call":
+                    seen += self._take_whole_item({"output_index": place, "item": item})
+        if self._items.has_open_call and not end.leaves_calls_open:
+            raise StreamCut(f"{self._server} ended its reply in the middle of a tool call.")
         self._usage = _read_usage(response.get("usage"))
         self._end = end
         return seen

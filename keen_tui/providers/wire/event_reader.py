@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
-from keen_tui.domain.errors import ReplyUnreadable
+from keen_tui.domain.errors import NotAStream, ReplyUnreadable
 from keen_tui.providers.wire.read_pace import ReadPace
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
@@ -99,7 +99,7 @@ class EventReader:
     def _last(self) -> Sequence[ServerSentEvent]:
         last = self._decoder.finish()
         if self._has_begun and not (last or self._has_events or self._is_stream_by_type):
-            raise ReplyUnreadable(f"{self._server} sent something that isn't a stream of events.")
+            raise NotAStream(f"{self._server} sent something that isn't a stream of events.")
         return last
 
     async def _document_error(self) -> Exception:
@@ -111,12 +111,15 @@ class EventReader:
             document = json.loads(self._head)
         except ValueError:
             if self._head.startswith(b"<"):
-                return ReplyUnreadable(
+                return NotAStream(
                     f"{self._server} sent a page instead of a reply.", advice="Check the base URL."
                 )
-            return ReplyUnreadable(f"{self._server} sent JSON that can't be read.")
+            return NotAStream(f"{self._server} sent JSON that can't be read.")
         if isinstance(document, dict) and not (document.get("error") or document.get("object") == "error"):
-            return ReplyUnreadable(f"{self._server} sent one JSON document instead of a stream.")
+            return NotAStream(
+                f"{self._server} sent one JSON document instead of a stream.",
+                advice="Keen needs a server that streams.",
+            )
         return stream_error(document, self._server)
 
 

@@ -41,7 +41,7 @@ _WORD_FIELDS = ("message", "detail", "msg", "error", "error_description", "title
 _WORDS_LIMIT = 3
 """The most messages that are shown from a list."""
 
-_CHECK_BASE_URL = "Check the base URL: it may need a /v1 at its end."
+_CHECK_BASE_URL = "Check the base URL: most end in /v1."
 _MAKE_ROOM = "Send less, or make room with /compact."
 
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}

@@ -103,10 +103,10 @@ class _Strike:
                 self._stage.failing = HttpAnswer(500, {"error": {}}) if self.asked % 2 else NoAnswer("reset")
             case "disk":
                 _fill_disk()
-            case "reader" if self._stage.is_headless:
-                self._stage.lose_reader()
             case "reader":
-                self._jobs.append(asyncio.ensure_future(session.close()))
+                self._stage.lose_reader()
+                if not self._stage.is_headless:
+                    self._jobs.append(asyncio.ensure_future(session.close()))
         self._jobs.append(asyncio.ensure_future(self._wait_for_end(time.monotonic())))
 
     async def over(self) -> None:

@@ -42,7 +42,8 @@ _PIPE_BYTES: Final = 1 << 20
 
 class Stage:
     """One script with one fault. `finished` are the calls of all its programs, `failing` is the answer to the
-    next request if the server is to fail then, `driver` drives the run if there is one."""
+    next request if the server is to fail then, `driver` drives the run if there is one. `is_left`: the reader
+    of the first program has gone."""
 
     def __init__(self, script: WaitScript, api: Api, folder: Path, fault: Fault) -> None:
         self.script = script
@@ -52,6 +53,7 @@ class Stage:
         self.finished: list[ToolFinished] = []
         self.failing: Answer | None = None
         self.driver: RunDriver | None = None
+        self.is_left = False
         self.server = ModelServer(self._answer)
         self._api = api
         self._failed: list[Answer] = []
@@ -124,7 +126,9 @@ class Stage:
         if script.queued:
             (session.steer if script.steers else session.submit)(script.queued)
         await until_idle(session)
-        with suppress(SessionRefused):  # nothing was answered, or the program has ended
+        if self.is_left:
+            return
+        with suppress(SessionRefused):  # nothing was answered
             if script.compacts:
                 session.compact()
                 await until_idle(session)
@@ -144,7 +148,8 @@ class Stage:
                 await run_prompt(session, MESSAGE, "stream-json", out, None, history)
 
     def lose_reader(self) -> None:
-        """Nobody reads the pipe any more."""
+        """Nobody reads the pipe any more, or the screen is closed."""
+        self.is_left = True
         if self._reader >= 0:
             os.close(self._reader)
             self._reader = -1

@@ -33,6 +33,7 @@ from keen_tui.domain.events import (
     SessionOpened,
     ShellFinished,
     ShellStarted,
+    StepRestarted,
     ToolFinished,
     TurnDone,
     TurnError,
@@ -41,7 +42,7 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
-from keen_tui.domain.runs import RetriedTurns, RunLimits
+from keen_tui.domain.runs import RunLimits
 
 HOUR = 3600.0
 
@@ -301,6 +302,7 @@ def test_the_report_adds_up() -> None:
         begun(),
         started(),
         usage(0.25),
+        StepRestarted(turn=1, step=1, reason="network", seconds=4.0),
         broken("stalled", seconds=10.0),
         waiting(10),
         RunWaited(seconds=10.0),
@@ -315,9 +317,10 @@ def test_the_report_adds_up() -> None:
     ]
     report = report_of(progress_of(events), "passed", "")
     assert (report.turns, report.checks, report.failed_checks) == (2, 2, 1)
-    assert report.retries == (RetriedTurns(reason="stalled", count=1),)
+    retries = {each.reason: each.count for each in report.retries}
+    assert retries == {"network": 1, "stalled": 1}
     assert (report.cost, report.unpriced) == (0.5, 1)
-    assert (report.work_seconds, report.waited_seconds) == (15.0 + 2.0 + 5.0 + 2.0, 10.0)
+    assert (report.work_seconds, report.waited_seconds) == (15.0 + 2.0 + 5.0 + 2.0 - 4.0, 10.0 + 4.0)
     assert report.files_changed == ("a.py", "b.py", "c.py")
     assert not report.is_unfinished
 
