@@ -173,9 +173,13 @@ def problem_of(name: str, value: object) -> str | None:
 
 def _problem_of_names(value: object) -> str | None:
     is_list = isinstance(value, list | tuple) and all(
-        isinstance(each, str) and each not in ("", ".", "..") and "/" not in each for each in value
+        isinstance(each, str)
+        and Path(each).name
+        and not Path(each).is_absolute()
+        and ".." not in Path(each).parts
+        for each in value
     )
-    return None if is_list else "must be a list of file names in quotes, without folders"
+    return None if is_list else "must be a list of file names in quotes, or of paths below a folder"
 
 
 def _problem_of_url(value: object) -> str | None:

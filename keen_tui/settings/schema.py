@@ -282,11 +282,11 @@ class Settings(NamedTuple):
         tuple[str, ...],
         About(
             "Instructions",
-            "Names of instruction files, for folders that have no AGENTS.md.",
+            "Instruction files for folders that have no AGENTS.md: names, or paths below the folder.",
             in_file=True,
             name="instructions.fallbacks",
         ),
-    ] = ("CLAUDE.md",)
+    ] = ("CLAUDE.md", ".claude/CLAUDE.md")
     pending_durable: Annotated[
         bool,
         About(

@@ -76,6 +76,77 @@ def test_other_names_count_where_a_folder_has_no_agents_file(home: Home) -> None
     assert files_in(home.read(())) == ["../../AGENTS.md"]
 
 
+ALL = ("CLAUDE.md", ".claude/CLAUDE.md")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_file_that_imports_the_agents_file_beside_it_counts_in_its_place(home: Home, name: str) -> None:
+    (home.work / "AGENTS.md").write_text("ours")
+    file = home.work / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"@{os.path.relpath(home.work / 'AGENTS.md', file.parent)}\nand more")
+    read = home.read(ALL)
+    assert files_in(read) == ["AGENTS.md", name]
+    assert "not read" not in read.told
+
+
+def test_a_file_beside_the_one_that_counts_is_named_unless_one_names_the_other(home: Home) -> None:
+    (home.work / "AGENTS.md").write_text("ours")
+    (home.work / "CLAUDE.md").write_text("theirs")
+    read = home.read(ALL)
+    assert files_in(read) == ["AGENTS.md"]
+    assert "CLAUDE.md is not read: AGENTS.md counts there." in read.told
+    for ours, theirs in (
+        ("see CLAUDE.md", "theirs"),
+        ("ours", "Read AGENTS.md."),
+        ("same", "same"),
+        ("x", ""),
+    ):
+        (home.work / "AGENTS.md").write_text(ours)
+        (home.work / "CLAUDE.md").write_text(theirs)
+        assert "not read" not in home.read(ALL).told
+    (home.work / "CLAUDE.md").unlink()
+    (home.work / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert "not read" not in home.read(ALL).told
+
+
+def test_local_files_and_rules_are_read_beside_the_one_that_counts(home: Home) -> None:
+    rules = home.repository / ".claude" / "rules"
+    (rules / "deep").mkdir(parents=True)
+    (rules / "b.md").write_text("the second")
+    (rules / "deep/a.md").write_text("---\ndescription: always\n---\nthe third")
+    (rules / "ts.md").write_text("---\npaths: src/**/*.{ts,tsx}, lib/*.js\n---\nfor scripts")
+    (home.repository / "AGENTS.md").write_text("ours")
+    (home.repository / "CLAUDE.local.md").write_text("mine")
+    names = [".claude/rules/b.md", ".claude/rules/deep/a.md", "AGENTS.md", "CLAUDE.local.md"]
+    assert files_in(home.read(ALL)) == [f"../../{name}" for name in names]
+    assert files_in(home.read(())) == ["../../AGENTS.md"]
+
+
+@pytest.mark.parametrize("paths", ["src/**/*.{ts,tsx}, lib/*.js", '["src/**/*.ts", "lib/*.js"]'])
+def test_rules_with_paths_come_with_the_first_file_that_they_match(home: Home, paths: str) -> None:
+    rules = home.repository / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "ts.md").write_text(f"---\npaths: {paths}\n---\nfor scripts")
+    (rules / "odd.md").write_text('---\npaths: ["", "{a,b"]\n---\nfor nothing')
+    files = InstructionFiles(
+        workspace=home.repository, settings_folder=home.settings, home=home.home, fallbacks=ALL
+    )
+    used = files.read()
+    assert used.text == ""
+    for name, expected in (
+        ("src/cart/a.ts", True),
+        ("lib/b.js", True),
+        ("src/a.py", False),
+        ("lib/x/b.js", False),
+    ):
+        found = files.below(home.repository / name, used, {})
+        assert [each.name for each in found.given] == [".claude/rules/ts.md"] * expected
+        assert ("for scripts" in found.text) is expected and "paths:" not in found.text
+    given = {".claude/rules/ts.md": 11}
+    assert files.below(home.repository / "lib/b.js", used, given) == NestedFiles()
+
+
 def test_without_a_repository_the_home_folder_is_the_last_one(home: Home) -> None:
     (home.repository / ".git").rmdir()
     (home.home.parent / "AGENTS.md").write_text("above the home folder")

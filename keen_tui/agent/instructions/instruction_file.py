@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from keen_tui.settings.added.front_matter import FrontMatterProblem, parted
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.units import counted, size
@@ -17,16 +18,20 @@ from keen_tui.text.units import counted, size
 _LARGEST: Final = 1_000_000
 """Bytes of a file that is read at all."""
 
+_COMMA = re.compile(r",(?![^{}]*\})")
+"""A comma outside braces."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 class FoundFile(Struct, frozen=True, kw_only=True):
     """A file to be read: how the user and the model call it, and the folder that no link in it may leave,
-    None for a file of the user's own, which may be a link to anywhere."""
+    None for a file of the user's own, which may be a link to anywhere. `paths` are globs for the files that
+    it is about, () for all."""
 
     path: Path
     name: str
     bounds: Path | None
+    paths: tuple[str, ...] = ()
 
 
 class InstructionFile(Struct, frozen=True, kw_only=True):
@@ -45,9 +50,22 @@ class Unread(Exception):
 def read_file(found: FoundFile) -> InstructionFile:
     """The file, without what nobody would see in it. Blocks, but never waits for a pipe. Raises Unread."""
     text, whole = _text_of(found.path, found.bounds)
+    if found.paths:
+        text = parted(text).body
     text, hidden = without_hidden(text)
     remarks = [f"without {counted(hidden, 'invisible character')} in it"] if hidden else []
     return InstructionFile(name=found.name, text=text.strip("\n"), bytes=whole, remarks=tuple(remarks))
+
+
+def paths_of_rule(path: Path, bounds: Path) -> tuple[str, ...]:
+    """The field `paths` of a rule's front matter: a list, or one text with commas. () if it has none, or
+    can't be read. Blocks."""
+    try:
+        front = parted(_text_of(path, bounds)[0])
+    except (Unread, FrontMatterProblem):
+        return ()
+    given = front.lists.get("paths") or _COMMA.split(front.texts.get("paths", ""))
+    return tuple(filter(None, map(str.strip, given)))
 
 
 def cut_to(file: InstructionFile, most: int) -> InstructionFile:

@@ -88,8 +88,11 @@ def read_instructions(
         of_project: whether the files of the project are read.
     """
     own = own_file(settings_folder)
-    project = list(project_files(workspace, home, fallbacks)) if of_project else []
+    folders = project_files(workspace, home, fallbacks) if of_project else []
+    project = [file for files in folders for file in files.always]
     reader = _InstructionReader(Path(os.path.realpath(workspace)), [own, *project] if own else project)
+    for files in folders:
+        reader.pass_over(files.passed_over)
     texts_of_own = reader.read(own) if own else []
     by_folder = [reader.read(found) for found in project]
     return _put_together(*_within_limit(texts_of_own, by_folder), reader)
@@ -174,6 +177,11 @@ class _InstructionReader:
                     yield from self.read(each, depth + 1)
             except Unread as why:
                 self._refuse(written, why)
+
+    def pass_over(self, files: Iterable[tuple[str, Unread]]) -> None:
+        """Tell of files that aren't read."""
+        for name, why in files:
+            self._refuse(name, why)
 
     def _refuse(self, name: str, why: Unread) -> None:
         self.problems.append(f"{_capital(name)} is not read: {why}.")
