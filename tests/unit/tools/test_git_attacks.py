@@ -7,14 +7,13 @@ import os
 import shutil
 import struct
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from keen_tui.tools.git import new_objects
 from keen_tui.tools.git.index_changes import UnknownIndex, changed_paths
 from tests.support import git_attacks
-from tests.support.jail import PYTHON, SANDBOXES, Jail
+from tests.support.jail import PYTHON, Jail
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -69,11 +68,8 @@ class Person:
         assert not self.proof.exists()
 
 
-@pytest.fixture(params=SANDBOXES)
-def person(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    jail = Jail(request.param, tmp_path)
-    monkeypatch.setenv("HOME", str(jail.home))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+@pytest.fixture
+def person(jail: Jail) -> Person:
     return Person(jail)
 
 

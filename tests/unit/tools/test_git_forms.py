@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.git_place import git_place
-from tests.support.jail import SANDBOXES, Jail
+from tests.support.jail import Jail
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -87,14 +87,6 @@ class Repository:
 
     def subject(self, folder: Path | None = None) -> str:
         return self.git("log", "-1", "--format=%s", folder=folder)
-
-
-@pytest.fixture(params=SANDBOXES)
-def jail(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jail:
-    jail = Jail(request.param, tmp_path)
-    monkeypatch.setenv("HOME", str(jail.home))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    return jail
 
 
 @pytest.mark.parametrize(("command", "subject"), FORMS)

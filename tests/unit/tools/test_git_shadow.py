@@ -7,7 +7,6 @@ import errno
 import os
 import shutil
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from keen_tui.tools.git.kept_files import committed
 from keen_tui.tools.git.new_objects import NewObjects
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.sandbox.base import Terms
-from tests.support.jail import SANDBOXES, Jail
+from tests.support.jail import Jail
 from tests.support.waiting import until
 from tests.unit.tools.test_git_forms import Repository
 
@@ -23,14 +22,6 @@ pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not inst
 
 WAITS = "touch waits; until test -e go; do sleep 0.02; done; "
 """The beginning of a command that goes on once the person has done something."""
-
-
-@pytest.fixture(params=SANDBOXES)
-def jail(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jail:
-    jail = Jail(request.param, tmp_path)
-    monkeypatch.setenv("HOME", str(jail.home))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    return jail
 
 
 @pytest.fixture

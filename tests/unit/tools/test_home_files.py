@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
-from tests.support.jail import SANDBOXES, Jail
-
-
-@pytest.fixture(params=SANDBOXES)
-def jail(request: pytest.FixtureRequest, tmp_path: Path) -> Jail:
-    return Jail(request.param, tmp_path)
+from tests.support.jail import Jail
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,6 @@ def tried(name, *call):
 """
 
 
-@pytest.fixture(params=SANDBOXES)
-def jail(request: pytest.FixtureRequest, tmp_path: Path) -> Jail:
-    return Jail(request.param, tmp_path)
-
-
 @pytest.fixture
 def listening() -> Iterator[tuple[int, socket.socket]]:
     with socket.create_server(("127.0.0.1", 0)) as server:

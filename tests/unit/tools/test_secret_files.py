@@ -20,7 +20,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Terms
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.secret_files import SecretFiles
-from tests.support.jail import SANDBOXES, Jail
+from tests.support.jail import Jail
 
 READ = """
 import os
@@ -34,11 +34,6 @@ for folder, _, names in os.walk('.'):
             print('LEAK', folder, name)
 print('looked')
 """
-
-
-@pytest.fixture(params=SANDBOXES)
-def jail(request: pytest.FixtureRequest, tmp_path: Path) -> Jail:
-    return Jail(request.param, tmp_path)
 
 
 def put(folder: Path, name: str, text: str = "TOP SECRET\n") -> Path:
