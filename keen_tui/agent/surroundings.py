@@ -34,7 +34,7 @@ class Surroundings:
         self._sandbox = ""
         toolbox.tasks.turn = turn
         toolbox.tasks.tell = lambda sentence: publish(Notice(turn=newest_turn(), text=sentence))
-        toolbox.tasks.changed = lambda running: publish(BackgroundChanged(tasks=running))
+        toolbox.tasks.changed = lambda running, ended: publish(BackgroundChanged(tasks=running, ended=ended))
         if toolbox.servers:
             toolbox.servers.attended = attended
             toolbox.servers.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))

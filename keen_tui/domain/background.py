@@ -9,7 +9,7 @@ class TaskReport(Struct, frozen=True, kw_only=True):
     """How a command is now. `state` says it in words ("running for 2 min"), and once it has ended, `failed`
     and `stopped` say how. `turn` is the turn that began it, 0 if that was in another session; `bytes` is the
     size of its output, `last_line` its newest line, "" if there is none. `file` says where a long output is,
-    "" if it is short."""
+    "" if it is short. `left_behind` are sentences about changes that stayed in the sandbox."""
 
     id: str
     command: str
@@ -21,3 +21,4 @@ class TaskReport(Struct, frozen=True, kw_only=True):
     bytes: int
     last_line: str
     file: str = ""
+    left_behind: tuple[str, ...] = ()

@@ -558,9 +558,10 @@ class RunEnded(Stored, frozen=True, kw_only=True):
 
 class BackgroundChanged(Passing, frozen=True, kw_only=True):
     """The commands that run in the background now, the newest first. New output counts as a change, at most
-    twice a second."""
+    twice a second. `ended` are those that have just ended, unless the result of their call says so."""
 
     tasks: tuple[TaskReport, ...]
+    ended: tuple[TaskReport, ...] = ()
 
 
 class ContextMeasured(Passing, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead,
 from keen_tui.settings.added.skills import Skill
 from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.background.held_output import HeldOutput
-from keen_tui.tools.background.tasks import BackgroundTasks
+from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.process.process import Ended
 from keen_tui.tools.process.time_limit import TimeLimit
@@ -220,9 +220,9 @@ async def toolbox(project: Path, skill: Skill) -> AsyncIterator[Toolbox]:
 def begin_task(tasks: BackgroundTasks) -> None:
     """Begin a command in the background, t1, that ends at once."""
 
-    async def work(on_output: Callable[[bytes], None]) -> Ended:
+    async def work(on_output: Callable[[bytes], None]) -> EndedTask:
         on_output(b"hello\n")
-        return Ended(0)
+        return Ended(0), ()
 
     tasks.start("echo hello", HeldOutput(lambda: None, ()), TimeLimit(None), None, work)
 

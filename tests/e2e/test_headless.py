@@ -14,7 +14,7 @@ import pytest
 
 from keen_tui import __version__
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
+from keen_tui.demo.script import Break, Call, HttpAnswer, RecordedRequest, Reply, Say
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.images import png
@@ -272,6 +272,52 @@ async def test_the_end_names_what_stayed_in_the_sandbox(
     else:
         left = run.records[-1]["left_behind"]
         assert [f"- {each['name']} {each['target']}: {each['what']}" for each in left] == rows
+
+
+IN_BACKGROUND = {
+    "at once": ("git config core.editor vim", []),
+    "later": ("until test -e go; do sleep 0.02; done; git config core.editor vim", ["write_file"]),
+    "stopped": (
+        "trap 'git config core.editor vim; exit' TERM; touch ready; while :; do sleep 0.02; done",
+        ["bash", "task_stop"],
+    ),
+}
+ARGUMENTS: dict[str, dict[str, str]] = {
+    "write_file": {"path": "go", "content": ""},
+    "bash": {"command": "until test -e ready; do sleep 0.02; done"},
+    "task_stop": {"id": "t1"},
+}
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize(
+    ("end", "output"), [("at once", "json"), ("later", "text"), ("stopped", "stream-json")]
+)
+async def test_the_end_names_what_a_command_in_the_background_left_in_the_sandbox(
+    program: Program, end: str, output: str
+) -> None:
+    if flags_of_auto():
+        pytest.skip("no sandbox on this machine")
+    subprocess.run(("git", "init", "-q"), cwd=program.workspace, check=True)
+    command, names = IN_BACKGROUND[end]
+    calls = [Call("bash", {"command": command, "background": True})]
+    calls += [Call(name, ARGUMENTS[name]) for name in names]
+
+    def answer(request: RecordedRequest) -> Reply:
+        if calls:
+            return Reply([calls.pop(0)])
+        has_ended = "[git: changed only in the sandbox" in request.raw.decode()
+        return Reply([Say("Ok.") if has_ended else Call("task_output", {"id": "t1"})])
+
+    async with ModelServer(answer) as server:
+        flags = ("--base-url", server.base_url, "--model", "m", "--mode", "auto", "--output", output)
+        run = await program.run(*flags, "-p", "hi")
+    what = "changed only in the sandbox: the setting core.editor"
+    if output == "text":
+        assert run.err.splitlines()[-1] == f"- bash {command}: {what}"
+    else:
+        left = {"name": "bash", "target": command, "what": what}
+        assert run.records[-1]["left_behind"] == [left]
 
 
 async def test_a_host_that_nobody_was_asked_about_is_named_once(program: Program) -> None:

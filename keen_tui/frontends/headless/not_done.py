@@ -12,6 +12,7 @@ from keen_tui.domain.events import (
     AgentEvent,
     ApprovalAnswered,
     ApprovalRequested,
+    BackgroundChanged,
     Event,
     HostContacted,
     ToolFinished,
@@ -57,13 +58,18 @@ class NotDone:
             case HostContacted() if event.problem.startswith(NOBODY_IN_BACKGROUND):
                 self._refuse(event.id, event.problem.removeprefix(f"{NOBODY_IN_BACKGROUND}; "))
             case ToolFinished():
-                left = (LeftBehind(event.name, event.target, what) for what in event.result.left_behind)
-                self._left |= dict.fromkeys(left)
+                self._leave(event.name, event.target, event.result.left_behind)
+            case BackgroundChanged():
+                for task in event.ended:
+                    self._leave("bash", task.command, task.left_behind)
             case _:
                 pass
 
     def _refuse(self, call: str, way: str) -> None:
         self._refused[RefusedCall(*self._asking.get(call, ("", "")), way)] = None
+
+    def _leave(self, name: str, target: str, sentences: Sequence[str]) -> None:
+        self._left |= dict.fromkeys(LeftBehind(name, target, what) for what in sentences)
 
     @property
     def record(self) -> dict[str, Any]:

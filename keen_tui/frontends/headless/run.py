@@ -25,6 +25,7 @@ from keen_tui.domain.errors import (
 )
 from keen_tui.domain.events import (
     AgentEvent,
+    BackgroundChanged,
     Compacted,
     EndEvent,
     Event,
@@ -51,6 +52,9 @@ _OPENING = (SessionOpened, SessionRestored, TurnAbandoned, Notice)
 """Events that may say what the opening of a session did."""
 
 _ENDS = (TurnDone, TurnIncomplete, TurnError)
+
+_LATE = (Notice, BackgroundChanged)
+"""Events that may come while the end is saved."""
 
 SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
 """Events that are printed only when the session file holds them, so readers can rely on them."""
@@ -143,14 +147,14 @@ async def filled_in(prompt: Callable[[], Awaitable[str]]) -> str:
 
 
 async def _print_turn(reader: Subscription, history: SessionManager, printer: Printer, out: TextIO) -> None:
-    """Print the events up to the end of the turn. Notices that come while the end is saved are printed before
-    it."""
+    """Print the events up to the end of the turn. Notices and ends of commands in the background that come
+    while the end is saved are printed before it."""
     async for batch in reader:
         for event in batch:
             saved = await history.flushed() if is_saved_first(event) else None
             if isinstance(event, _ENDS):
                 reader.close()
-                for late in [late async for rest in reader for late in rest if isinstance(late, Notice)]:
+                for late in [late async for rest in reader for late in rest if isinstance(late, _LATE)]:
                     printer.show(late)
                 require_reader(out)
             printer.show(event, saved=saved)

@@ -86,6 +86,7 @@ def _ended_result(task: BackgroundTask, output: OutputPiece) -> ToolResult:
         display=CommandDisplay(command=task.command, output=output.text.strip("\n"), exit_code=code),
         facts=failures((task,)),
         exit_code=code,
+        left_behind=task.left_behind,
     )
 
 

@@ -30,7 +30,10 @@ _MOST_KNOWN: Final = 100
 _STOP_SECONDS: Final = 5.0
 """Seconds after which a command that should stop is killed, even if it hasn't begun to run."""
 
-Work = Callable[[Callable[[bytes], None]], Awaitable[Ended]]
+EndedTask = tuple[Ended, tuple[str, ...]]
+"""How a command ended, and sentences about changes of it that stayed in the sandbox."""
+
+Work = Callable[[Callable[[bytes], None]], Awaitable[EndedTask]]
 """Runs a command to its end, and passes its output to the callback."""
 
 
@@ -62,6 +65,8 @@ class BackgroundTask:
         """Whether the call that started it has returned."""
         self.kept_back = 0
         """The number of files that were kept back and reported."""
+        self.left_behind: tuple[str, ...] = ()
+        """Sentences about changes that stayed in the sandbox, once it has ended."""
         self._problem = ""
         self._limit = limit
         self._clock = clock
@@ -111,6 +116,7 @@ class BackgroundTask:
             bytes=self.output.size,
             last_line=self.output.last_line,
             file=self.output.file,
+            left_behind=self.left_behind,
         )
 
     def start(self, work: Work, ended: Callable[[BackgroundTask], None], printed: Callable[[], None]) -> None:
@@ -146,7 +152,8 @@ class BackgroundTask:
             printed()
 
         try:
-            self.exit_code = (await work(feed)).code
+            how, self.left_behind = await work(feed)
+            self.exit_code = how.code
         except OSError as error:
             self._problem = error.strerror or str(error)
         except ToolFailure as failure:
@@ -174,15 +181,16 @@ class BackgroundTasks:
         """Returns the number of the running turn."""
         self.tell: Callable[[str], None] = lambda sentence: None
         """Tells the person that one has ended."""
-        self.changed: Callable[[tuple[TaskReport, ...]], None] = lambda running: None
-        """Gets the running commands, newest first, when one begins or ends, and soon after one printed."""
+        self.changed: Callable[[tuple[TaskReport, ...], tuple[TaskReport, ...]], None] = lambda *_: None
+        """Gets the running commands, newest first, when one begins or ends, and soon after one printed; and
+        those that have just ended, unless the result of their call says so."""
         self._clock = clock
         self._tasks: dict[str, BackgroundTask] = {}
         self._untold: list[BackgroundTask] = []
         self._notes: list[str] = []
         self._awaited: list[_Awaited] = []
         self._count = 0
-        self._news = Throttle(lambda: self.changed(tuple(task.report for task in reversed(self.running))))
+        self._news = Throttle(self._report)
 
     @property
     def all(self) -> Sequence[BackgroundTask]:
@@ -305,13 +313,19 @@ class BackgroundTasks:
         return [(task, new) for task, new in watched if new and new.scope != "nothing"]
 
     def _ended(self, task: BackgroundTask) -> None:
-        self._news.now()
+        self._news.stop()
         if not task.is_started:
+            self._report()
             return  # the result of its call says so
+        self._report(task)
         if not task.stopped:
             self._untold.append(task)
             self.tell(f"In the background: {task.id} {task.state}: {task.command[:200]}")
         self._tell_of_kept(task)
+
+    def _report(self, *ended: BackgroundTask) -> None:
+        running = tuple(task.report for task in reversed(self.running))
+        self.changed(running, tuple(task.report for task in ended))
 
     def _tell_of_kept(self, task: BackgroundTask) -> None:
         new = task.new_files

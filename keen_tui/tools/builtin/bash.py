@@ -21,7 +21,7 @@ from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.background.held_output import HeldOutput
 from keen_tui.tools.background.movable import MovableOutput
 from keen_tui.tools.background.task_text import moved_result, started_result
-from keen_tui.tools.background.tasks import BackgroundTasks
+from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.builtin.shell_run import MOST_NAMED, ShellRun, why_outside
 from keen_tui.tools.files.workspace import Workspace
@@ -253,8 +253,8 @@ class Bash:
         await self._require_folder()
         output = HeldOutput(self._workspace.new_output_file, await self._secrets_of(running))
 
-        async def work(on_output: Callable[[bytes], None]) -> Ended:
-            return (await self._ended(command, running, on_output))[0]
+        async def work(on_output: Callable[[bytes], None]) -> EndedTask:
+            return (await self._ended(command, running, on_output))[0], running.left_behind
 
         task = self._tasks.start(command, output, running.limit, running.new, work)
         try:
@@ -294,7 +294,7 @@ class Bash:
             refused=running.gate.refused if running.gate else (),
             background=ended.left_running is None and await asyncio.to_thread(stays_in_background, command),
         )
-        result = replace(result, left_behind=tuple(running.git.sentences) if running.git else ())
+        result = replace(result, left_behind=running.left_behind)
         said = text if ended.code else ""
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
@@ -304,9 +304,9 @@ class Bash:
     ) -> ToolResult:
         """Let a command go on in the background: without a time limit, and nobody is asked about hosts."""
 
-        async def going_on(on_output: Callable[[bytes], None]) -> Ended:
+        async def going_on(on_output: Callable[[bytes], None]) -> EndedTask:
             output.pass_to(on_output)
-            return (await work)[0]
+            return (await work)[0], running.left_behind
 
         running.is_moved = True
         running.limit.lift()
@@ -331,7 +331,7 @@ class Bash:
         if home and (written := await asyncio.to_thread(home.written_since, before)):
             running.written.extend(written)
             on_output(f"{_NOT_IN_YOURS.format(', '.join(map(clean, written[:MOST_NAMED])))}\n".encode())
-        for sentence in running.git.sentences if running.git else ():
+        for sentence in running.left_behind:
             on_output(f"[git: {sentence}]\n".encode())
         return ended, launch.hidden
 

@@ -34,6 +34,11 @@ class ShellRun(Struct, kw_only=True):
     is_moved: bool = False
     apart: str = ""
 
+    @property
+    def left_behind(self) -> tuple[str, ...]:
+        """Sentences about changes of the repository that stayed in the sandbox."""
+        return tuple(self.git.sentences) if self.git else ()
+
 
 def why_outside(
     sandbox: Sandbox | None,
