@@ -509,6 +509,10 @@ class Session:
 
         run_in_thread("load-sdk", load, self._warmed_up)
 
+    async def report_saved_commits(self) -> None:
+        """Save the commits of a command that ran when Keen was killed, and tell the user. `warm_up` does."""
+        await self._surroundings.report_saved_commits()
+
     async def halt(self) -> None:
         """Stop what runs and wait for its end. Nothing starts meanwhile: messages stay in the queue."""
         await self._job.halt()
@@ -554,6 +558,7 @@ class Session:
             self._surroundings.start_servers()
             self._background.add(self._surroundings.report_sandbox())
             self._background.add(self._surroundings.report_kept_back())
+            self._background.add(self.report_saved_commits())
 
     def _next_request(self) -> Callable[[], Measured] | None:
         """Measures the next request without its message; None while something runs."""

@@ -79,6 +79,11 @@ class Surroundings:
         for sentence in await asyncio.to_thread(self._toolbox.undecided_files):
             self._publish(Notice(turn=0, text=sentence))
 
+    async def report_saved_commits(self) -> None:
+        """Tell the user which commits of a command were saved that ran when Keen was killed."""
+        for sentence in await asyncio.to_thread(self._toolbox.saved_commits):
+            self._publish(Notice(turn=0, text=sentence))
+
     async def missing_sandbox(self) -> str:
         """Why commands have no sandbox here; "" if they have one, or if the user turned it off."""
         found = await self._toolbox.sandbox.found()

@@ -36,6 +36,7 @@ from keen_tui.tools.builtin.write_file import WriteFile
 from keen_tui.tools.earlier import EarlierTurns
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.git.stale_shadow import saved_commits
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.process.environment import api_keys
@@ -68,7 +69,8 @@ class Toolbox:
     files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
     commands change; None: nobody does. `skills` are those that can be used, None if there are none. `servers`
     are the MCP servers, None without any: their tools come and go. `tasks` are the commands in the
-    background. `known` is what the model knows of files.
+    background. `known` is what the model knows of files. `saved_commits` saves those of a command that ran
+    when Keen was killed, and returns sentences; it blocks.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class Toolbox:
         servers: SessionServers | None = None,
         tasks: BackgroundTasks | None = None,
         known: KnownFiles | None = None,
+        saved_commits: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        self.saved_commits = saved_commits
         self.known = known or KnownFiles()
         self.watch = watch
         self.tasks = tasks or BackgroundTasks()
@@ -239,7 +243,7 @@ def build_toolbox(
         key_variables: further names of variables with API keys, besides those whose name says so.
         read_only_first: a command that would ask runs first where it can write nothing.
         kept_back: the folder for new files of commands that would run code later; None: they stay in place.
-        scratch: the folder for the content of files before a command; None: commands aren't watched.
+        scratch: the folder for what belongs to commands; None: they aren't watched.
         watches_commands: whether the user wants them to be watched.
         skills: those that can be used; their folders can be read without a question.
         servers: the MCP servers.
@@ -299,6 +303,7 @@ def build_toolbox(
         _built_servers(servers, workspace, sandbox, auth) if servers else None,
         tasks,
         workspace.known,
+        partial(saved_commits, workspace.root, scratch) if scratch else tuple,
     )
 
 

@@ -119,6 +119,7 @@ async def opened_session(session: Session, history: SessionManager, opening: str
     await history.begin()
     if opening:
         await _open(history, opening)
+    await session.report_saved_commits()
     past.close()
     opened = what_opening_did([event async for batch in past for event in batch])
     if session.pending:

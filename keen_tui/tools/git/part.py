@@ -36,7 +36,7 @@ from keen_tui.tools.git.index_changes import UnknownIndex, changed_paths, index_
 from keen_tui.tools.git.own_git import OwnGit
 from keen_tui.tools.git.refs import Refs, bring_refs_back
 
-_PASSED_OVER: Final = frozenset(["objects", "hooks", "modules", "lfs", "worktrees", "rr-cache", "branches"])
+PASSED_OVER: Final = frozenset(["objects", "hooks", "modules", "lfs", "worktrees", "rr-cache", "branches"])
 _LARGEST: Final = 1_000_000_000
 _LARGEST_INDEX: Final = 200_000_000
 _LARGEST_LOG: Final = 50_000_000
@@ -87,8 +87,8 @@ class GitFolder:
         self._index = index
         self._shared = shared
         self._hash_size = hash_size
-        self._files = FolderStamps(real, _PASSED_OVER)
-        self._files_of_shadow = FolderStamps(shadow, _PASSED_OVER)
+        self._files = FolderStamps(real, PASSED_OVER)
+        self._files_of_shadow = FolderStamps(shadow, PASSED_OVER)
         self._left: Stamps = {}
         self._copies: dict[str, bytes] = {}
         """What the small files held when they were copied."""

@@ -145,12 +145,17 @@ def _command(verb: str, name: str, *values: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def kept_name(name: str, value: str) -> str:
+    """The name under which a hash is saved that a ref or file of a command has."""
+    return f"refs/keen/{name.removeprefix('refs/').removeprefix('heads/').replace('/', '-')}-{value[:8]}"
+
+
 def _saved(ran: Callable[..., object], name: str, value: str) -> str:
     """Save a hash under another name, and return that; "" if it isn't one of an object that is there."""
-    kept = f"refs/keen/{name.removeprefix('refs/').removeprefix('heads/').replace('/', '-')}-{value[:8]}"
     if not value or value.startswith("ref:"):
         return ""
     with suppress(WorkTreeFailed):
+        kept = kept_name(name, value)
         ran(*_STDIN, given=_command("update", kept, value))
         return kept
     return ""

@@ -23,7 +23,7 @@ from keen_tui.tools.git.shadow import Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
 from keen_tui.tools.sandbox.base import PARTS_OF_GIT, SETTINGS, Sandbox, ShownGit
 from keen_tui.tools.sandbox.placeholders import is_free
-from keen_tui.tools.sandbox.scratch import scratch_in
+from keen_tui.tools.sandbox.scratch import keep_for, scratch_in
 
 _log = logging.getLogger(__name__)
 
@@ -175,6 +175,7 @@ class CommandGit:
                     git.output(self._policy.workspace, "init", "-q", str(self._policy.workspace))
                 self._shadow = Shadow(place, self._policy.workspace, unborn, self._objects_of(place), git)
                 self._shadow.assume()
+                keep_for(unborn, place.common)
                 self._latest = self._shadow
             except (OSError, WorkTreeFailed, ConfigError) as error:
                 _log.warning("a new repository can't be taken over", exc_info=True)
@@ -223,6 +224,7 @@ class CommandGit:
         folder = self._scratch.new_folder("shadow-")
         earlier = self._latest if self._latest and self._latest.place == place else None
         shadow = Shadow(place, self._policy.workspace, folder, self._objects_of(place), git, earlier)
+        keep_for(folder, place.common)
         self._latest = shadow
         self._write_program(place, shadow.path, git)
         return shadow

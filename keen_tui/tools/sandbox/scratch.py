@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,10 @@ _LOCK: Final = "lock"
 _DEAD: Final = "dead-"
 _PATIENCE: Final = 10.0
 """Seconds to wait while another program makes or renames a folder."""
+_OWNER: Final = "owner"
+_OWNERS: Final = f"shadow-*/{_OWNER}"
+"""Files that commands can't reach: each says whose folder it is in."""
+_KEPT_SECONDS: Final = 30 * 86_400.0
 _FOR_EVERYBODY: Final = 0o1777
 """The mode of /tmp, which some programs check. The folder around it is private."""
 
@@ -110,6 +115,22 @@ def scratch_in(parent: Path | None) -> Scratch:
     return found
 
 
+def keep_for(folder: Path, owner: Path) -> None:
+    """Keep a new folder for 30 days if this program is killed, until it is asked for by its owner. Raises
+    OSError."""
+    (folder / _OWNER).write_bytes(os.fsencode(owner))
+
+
+def kept_folders(parent: Path, owner: Path) -> Iterator[Path]:
+    """The folders that killed programs left for this owner. No other program gets one at the same time."""
+    with suppress(OSError):
+        for dead in _dead_in(parent) if parent.is_dir() else ():
+            kept = [file.parent for file in dead.glob(_OWNERS) if file.read_bytes() == os.fsencode(owner)]
+            if kept:
+                with _lock(dead).acquire(timeout=0):
+                    yield from kept
+
+
 def _new_folder(parent: Path | None) -> tuple[Path, FileLock | None]:
     """A private folder, and the lock that tells others that it is in use."""
     if parent:
@@ -129,12 +150,19 @@ def _locked_folder(parent: Path) -> tuple[Path, FileLock]:
 
 
 def _remove_dead(parent: Path) -> None:
-    """Remove the folders of killed programs. They are renamed first, while no program creates any."""
+    """Remove the folders of killed programs, except what is kept in them."""
     with suppress(OSError):
-        with _lock(parent):
-            dead = [_set_apart(folder) for folder in parent.iterdir() if not _is_used(folder)]
-        for folder in dead:
-            remove_tree(folder)
+        for folder in _dead_in(parent):
+            is_new = time.time() - folder.stat().st_ctime < _KEPT_SECONDS
+            kept = [file.parent for file in folder.glob(_OWNERS) if is_new]
+            for each in {*folder.iterdir()} - {*kept, folder / _LOCK} if kept else (folder,):
+                remove_tree(each)
+
+
+def _dead_in(parent: Path) -> list[Path]:
+    """The folders of killed programs, renamed while no program creates any. Raises OSError."""
+    with _lock(parent):
+        return [_set_apart(folder) for folder in parent.iterdir() if not _is_used(folder)]
 
 
 def _is_used(folder: Path) -> bool:

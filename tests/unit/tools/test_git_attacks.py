@@ -11,7 +11,11 @@ import subprocess
 import pytest
 
 from keen_tui.tools.git import new_objects
+from keen_tui.tools.git.brought_back import BroughtBack
 from keen_tui.tools.git.index_changes import UnknownIndex, changed_paths
+from keen_tui.tools.git.shadow import Shadow
+from keen_tui.tools.git.stale_shadow import saved_commits
+from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.support import git_attacks
 from tests.support.jail import PYTHON, Jail
 
@@ -88,6 +92,73 @@ async def test_no_attack_gets_out_of_the_shadow(person: Person, attack: str) -> 
     person.git("status")
     assert person.git("log", "-1", "--format=%s") == "mine"
     assert not person.proof.exists()
+
+
+def saved_after_a_kill(jail: Jail) -> list[str]:
+    """What the next start says if the program was killed now."""
+    [shadow] = jail.own.glob(f"{FOLDER}/*/shadow-*")
+    dead = jail.own / FOLDER / "1-dead"
+    dead.mkdir()
+    shadow.rename(dead / shadow.name)
+    said = saved_commits(jail.workspace, jail.own / FOLDER)
+    assert not list(jail.own.glob(f"{FOLDER}/*/shadow-*"))
+    return said
+
+
+SAVED = "are saved as refs/keen/"
+LOST = "couldn't be brought back"
+STALE = {
+    "a_false_object": SAVED,
+    "a_broken_pack": LOST,
+    "alternates_elsewhere": SAVED,
+    "refs_with_bad_names": SAVED,
+    "refs_that_lie": SAVED,
+    "a_head_that_is_a_link": LOST,
+    "folders_that_are_links": LOST,
+    "pipes": LOST,
+    "a_rebase_that_runs_something": SAVED,
+    "attributes": SAVED,
+    "setting core.fsmonitor": SAVED,
+    "hook post-commit": SAVED,
+}
+"""Attacks, and what the next start says about a commit that was made before each."""
+
+
+@pytest.mark.parametrize(("attack", "outcome"), STALE.items())
+async def test_no_attack_gets_out_of_the_shadow_of_a_killed_program(
+    person: Person, monkeypatch: pytest.MonkeyPatch, attack: str, outcome: str
+) -> None:
+    monkeypatch.setattr(Shadow, "bring_back", lambda _: BroughtBack())
+    await person.jail(
+        f"git commit -q --allow-empty -m theirs; {PYTHON} -S attack.py '{attack}' {person.evil}"
+    )
+    [said] = saved_after_a_kill(person.jail)
+    assert outcome in said
+    refs = person.git("for-each-ref", "--format=%(refname)").splitlines()
+    kept = [each for each in refs if each.startswith("refs/keen/")]
+    assert [each for each in refs if each not in kept] == ["refs/heads/main"]
+    assert bool(kept) == (outcome == SAVED)
+    assert (person.root / ".git/config").read_bytes() == person.settings
+    assert person.git("rev-parse", "HEAD") == person.head
+    person.works()
+
+
+async def test_no_command_says_whose_shadow_it_is(person: Person) -> None:
+    await person.jail("git branch topic")
+    [owner] = person.jail.own.glob(f"{FOLDER}/*/shadow-*/owner")
+    await person.jail(f"echo /etc > {owner}; rm {owner}; mv {owner.parent} {owner.parent}2")
+    assert owner.read_text() == str(person.root / ".git")
+
+
+async def test_a_repository_among_packages_is_not_saved_after_a_kill(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Shadow, "bring_back", lambda _: BroughtBack())
+    stage = f"{PYTHON} -S attack.py a_staged_repository_among_packages {person.evil}; git reset -q"
+    await person.jail(f"{stage}; {REPOSITORY}\ngit branch evil $(cat commit)")
+    [said] = saved_after_a_kill(person.jail)
+    assert "git would track a repository inside a folder of packages" in said
+    assert person.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
 
 
 STASHED = "mkdir -p $folder/logs/refs; "

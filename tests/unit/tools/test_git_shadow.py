@@ -10,12 +10,15 @@ from functools import partial
 
 import pytest
 
+from keen_tui.tools.git.brought_back import BroughtBack
 from keen_tui.tools.git.kept_files import committed
 from keen_tui.tools.git.new_objects import NewObjects
 from keen_tui.tools.git.own_git import OwnGit
+from keen_tui.tools.git.shadow import Shadow
 from keen_tui.tools.sandbox.base import Terms
 from tests.support.jail import Jail
 from tests.support.waiting import until
+from tests.unit.tools.test_git_attacks import saved_after_a_kill
 from tests.unit.tools.test_git_forms import Repository
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -374,6 +377,38 @@ async def test_what_a_command_in_the_background_did_is_told_by_the_next_that_end
     (repository.top / "end").touch()
     assert "main also changed outside the sandbox" in other.text
     assert "main also changed" not in (await running).text
+
+
+async def test_what_came_back_before_a_kill_is_not_saved_again(repository: Repository) -> None:
+    await repository.jail("git commit -qam second; git branch topic; git stash list")
+    repository.git("commit", "-q", "--amend", "-m", "mine")
+    repository.git("branch", "-D", "topic")
+    assert saved_after_a_kill(repository.jail) == []
+    assert repository.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+async def test_commits_in_a_repository_that_a_command_has_made_are_saved_after_a_kill(
+    jail: Jail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if jail.sandbox.objects_of_git is None:
+        pytest.skip("this sandbox can't mount a folder for a repository that isn't there yet")
+    (jail.home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    await jail("git init -qb trunk")
+    monkeypatch.setattr(Shadow, "bring_back", lambda _: BroughtBack())
+    await jail("git commit -q --allow-empty -m first")
+    [said] = saved_after_a_kill(jail)
+    assert "refs/keen/trunk-" in said
+
+
+async def test_what_git_has_set_aside_is_saved_after_a_kill(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Shadow, "bring_back", lambda _: BroughtBack())
+    await repository.jail("git stash push -qm one; echo 2 > src/a; git stash push -qm two")
+    [said] = saved_after_a_kill(repository.jail)
+    refs = repository.git("for-each-ref", "--format=%(refname)", "refs/keen").splitlines()
+    assert len(refs) == 2 and all(name in said for name in refs)
+    assert {repository.git("show", f"{name}:src/a") for name in refs} == {"changed", "2"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from keen_tui.tools.sandbox.scratch import Scratch, scratch_in
+import pytest
+
+from keen_tui.tools.sandbox import scratch as scratch_module
+from keen_tui.tools.sandbox.scratch import Scratch, keep_for, kept_folders, scratch_in
 from tests.support.waiting import until
 
 KILLED = """
@@ -76,6 +79,27 @@ async def test_what_a_killed_program_left_is_removed_by_a_later_one(tmp_path: Pa
     home = home_of(scratch)
     await until(lambda: not any(path.exists() for path in left))
     await until(lambda: {path.name for path in tmp_path.iterdir()} == {home.parent.name, "lock"})
+
+
+async def test_a_folder_that_is_kept_waits_for_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = tmp_path / "1-left"
+    for each in ("shadow-mine", "shadow-theirs", "shadow-new", "home/shadow-forged", "tmp"):
+        (dead / each).mkdir(parents=True)
+    keep_for(dead / "shadow-mine", tmp_path / "mine")
+    keep_for(dead / "shadow-theirs", tmp_path / "theirs")
+    keep_for(dead / "home/shadow-forged", tmp_path / "mine")  # as a command could
+    scratch = Scratch(tmp_path)
+    home_of(scratch)
+    left = tmp_path / "dead-1-left"
+    await until(lambda: left.is_dir() and len(list(left.iterdir())) == 3)
+    assert list(kept_folders(tmp_path, tmp_path / "mine")) == [left / "shadow-mine"]
+    assert {each.name for each in left.iterdir()} == {"lock", "shadow-mine", "shadow-theirs"}
+    monkeypatch.setattr(scratch_module, "_KEPT_SECONDS", 0)
+    later = Scratch(tmp_path)
+    home_of(later)
+    await until(lambda: not left.exists())
 
 
 async def test_those_of_a_program_that_runs_are_left_alone(tmp_path: Path) -> None:
