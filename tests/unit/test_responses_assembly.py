@@ -205,9 +205,9 @@ def test_a_call_that_its_status_or_the_limit_cut_off_is_not_run() -> None:
     [
         ([done(reasoning(), 0), done(call(), 1)], ["reasoning", "function_call"]),
         ([done(call(), 1), done(reasoning(), 0)], ["reasoning", "function_call"]),
-        ([done(reasoning(), 0), added(call(), 1)], []),
+        ([done(reasoning(), 0), added(message("b"), 1)], []),
         ([done(message("a"), 0), done(reasoning(), 1)], ["message"]),
-        ([done(reasoning(), 0), added(call(), 1), done(message("a"), 2)], ["message"]),
+        ([done(reasoning(), 0), added(message("b"), 1), done(message("a"), 2)], ["message"]),
         ([added(reasoning(), 0), done(call(), 1)], ["function_call"]),
         (
             [done(reasoning(), 0), added(reasoning(), 0), done(call(), 1)],

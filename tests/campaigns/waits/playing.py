@@ -159,7 +159,7 @@ def _broken(stage: Stage, bench: SavedBench, strike: _Strike) -> Iterator[str]:
         yield "a command of the user began and didn't end, or ended twice"
     if len(log.of(CompactionStarted)) != len(log.compactions):
         yield "a summary began and didn't end, or ended twice"
-    if strike.asked >= 0 and log.ends and not _fits(log.ends[-1], stage.fault):
+    if strike.asked >= 0 and log.ends and not _fits(log.ends[-1], stage):
         yield f"it ended as {log.ends[-1]}"
     most = strike.asked + 1 + len(stage.script.tasks)
     if stage.fault in ("stop", "reader") and strike.asked >= 0 and len(bench.server.requests) > most:
@@ -170,10 +170,12 @@ def _broken(stage: Stage, bench: SavedBench, strike: _Strike) -> Iterator[str]:
         yield f"the file was {written=} and {undone=}, but it says otherwise"
 
 
-def _fits(end: EndEvent, fault: Fault) -> bool:
-    if isinstance(end, TurnDone):
+def _fits(end: EndEvent, stage: Stage) -> bool:
+    """Whether a turn may end so. In a run it may be over when the fault comes, by a failure of the script."""
+    if isinstance(end, TurnDone) or end.reason == "interrupted":
         return True
-    return end.reason == "interrupted" if fault in ("stop", "reader") else end.reason != "internal"
+    fails = stage.fault in ("server", "disk") or (stage.script.check and stage.script.fails)
+    return bool(fails) and end.reason != "internal"
 
 
 def _ran_twice(stage: Stage) -> Iterator[str]:
