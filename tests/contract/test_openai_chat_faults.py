@@ -162,7 +162,7 @@ async def test_an_error_event_is_an_error_whatever_its_shape() -> None:
 )
 async def test_an_answer_that_is_no_stream_is_unreadable_in_one_sentence(answer: Answer, words: str) -> None:
     error = await failure_of(answer)
-    assert type(error) is ReplyUnreadable and words in str(error)
+    assert isinstance(error, ReplyUnreadable) and words in str(error)
     assert "<" not in str(error) and len(str(error)) < 120
 
 

@@ -82,9 +82,7 @@ class OutputItems:
     @property
     def has_open_call(self) -> bool:
         """Whether a tool call has begun and not ended."""
-        return any(
-            item.done is None and (item.type == "function_call" or item.arguments) for item in self._items
-        )
+        return any(item.done is None and item.type == "function_call" for item in self._items)
 
     def begin(self, event: Mapping[str, Any]) -> None:
         """Take an `output_item.added`. One that repeats another is ignored."""
