@@ -175,7 +175,7 @@ async def test_a_failed_tool_says_why_on_standard_error(program: Program) -> Non
     ("answer", "says"),
     [
         (HttpAnswer(429, {"error": "pay", "code": "insufficient_quota"}), "pay (429). Nothing was run."),
-        (HttpAnswer(404, ""), "404 Not Found. Check the base URL: it may need a /v1 at its end. Nothing"),
+        (HttpAnswer(404, ""), "404 Not Found. Check the base URL: most end in /v1. Nothing"),
         (HttpAnswer(413, ""), "with /compact. Nothing was run."),
         (HttpAnswer(401, {"detail": [{"msg": "no such key"}]}), "no such key. "),
     ],
