@@ -88,8 +88,11 @@ class _Strike:
         self._stage = stage
         self._bench = bench
         self._jobs: list[asyncio.Future[None]] = []
+        self._is_over = False
 
     def __call__(self) -> None:
+        if self._is_over:
+            return  # the script has been played: what waits belongs to the end of the program
         session, server = self._bench.session, self._bench.server
         self.asked = len(server.requests)
         match self._stage.fault:
@@ -110,7 +113,8 @@ class _Strike:
         self._jobs.append(asyncio.ensure_future(self._wait_for_end(time.monotonic())))
 
     async def over(self) -> None:
-        """Wait for what the fault began, and end it."""
+        """Wait for what the fault began, and end it. From now on it doesn't come any more."""
+        self._is_over = True
         await asyncio.gather(*self._jobs)
 
     async def _wait_for_end(self, began: float) -> None:
