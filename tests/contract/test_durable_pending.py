@@ -309,22 +309,30 @@ async def test_a_file_that_cannot_be_used_means_abandoned_work(
 
 
 @each_api
+async def test_a_server_on_this_machine_goes_on_at_another_port(tmp_path: Path, api: Api) -> None:
+    async with place(tmp_path, api, [work("a.py"), CUT]) as here:
+        name, _ = await incomplete_and_left(here)
+        async with ModelServer([DONE]) as again, Place(here.folder, again, api).program(name) as bench:
+            assert isinstance(await bench.retry(), TurnDone)
+            assert len(bench.results()) == 2
+
+
+@each_api
 async def test_work_of_another_model_or_server_is_not_lost_unasked(tmp_path: Path, api: Api) -> None:
     """Turn.md rule 8: the session opens with its own model, or as a copy without the turn."""
     async with place(tmp_path, api, [work("a.py"), CUT, DONE, DONE]) as here:
         name, file = await incomplete_and_left(here)
         kept = file.read_bytes()
-        async with ModelServer([DONE]) as other:
-            elsewhere = Place(here.folder, other, api)
-            with pytest.raises(SessionRefused, match=rf"scripted at {here.server.base_url}"):
-                async with elsewhere.program(name):
-                    pass
-            assert file.read_bytes() == kept
-            async with elsewhere.program() as bench:
-                await bench.history.fork(name)
-                assert bench.session.pending is None
-                assert bench.session.conversation[-1].text == ABANDONED
-            assert file.read_bytes() == kept
+        elsewhere = "http://models.example.org/v1"
+        with pytest.raises(SessionRefused, match=rf"scripted at {here.server.base_url}"):
+            async with here.program(name, base_url=elsewhere):
+                pass
+        assert file.read_bytes() == kept
+        async with here.program(base_url=elsewhere) as bench:
+            await bench.history.fork(name)
+            assert bench.session.pending is None
+            assert bench.session.conversation[-1].text == ABANDONED
+        assert file.read_bytes() == kept
         if api == "openai-chat":
             async with here.program(name, model="other") as bench:
                 assert isinstance(await bench.retry(), TurnDone)

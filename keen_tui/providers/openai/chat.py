@@ -48,10 +48,10 @@ class OpenAIChat(OpenAIProvider):
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
         """Another model behind the same base URL takes it over, without the vendor's reasoning fields."""
+        if same := super().adopt(pending, origin):
+            return same
         if (origin.api, origin.base_url) != (self.api, self.connection.base_url):
             return None
-        if origin.model == self.model:
-            return pending
         step = pending.open_step
         return replace(
             pending,

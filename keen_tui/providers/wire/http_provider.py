@@ -164,8 +164,12 @@ class HttpProvider(ABC):
         return sibling
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
-        """The pending state, if API, base URL and model are the same, else None."""
-        return pending if origin == self.identity else None
+        """The pending state, if API, server and model are the same, else None. A server on this machine may
+        have another port each time it starts."""
+        mine = self.identity
+        is_same = (origin.api, origin.model) == (mine.api, mine.model)
+        is_here = origin.base_url == mine.base_url or all(map(is_loopback, (origin.base_url, mine.base_url)))
+        return pending if is_same and is_here else None
 
     def native(self, part: Part) -> tuple[NativeMessage, ...]:
         """A part of the conversation as messages of this API."""
