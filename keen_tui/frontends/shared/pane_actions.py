@@ -266,9 +266,9 @@ PANE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="choose_answer",
         keys=("1", "…", "4"),
-        label="Answer",
+        label="Choose an answer",
         where="question",
-        help="answers at once; up, down and enter do it in two steps",
+        help="chooses an answer, as up and down do; enter gives it",
         listed=False,
         bound=False,
     ),

@@ -216,18 +216,26 @@ class _Layout:
         tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
         rows = self._limited(question.why, fold.why) if tells else []
         if self._state.nudged:
-            return [*rows, self._nudge()]
+            return [*rows, self._pressing("Nothing is chosen yet: press", self._arrows)]
+        if self._answering.words and not self._state.in_a_sentence:
+            is_chosen = self._answering.answer(in_a_sentence=False) is not None
+            missing = "enter" if is_chosen else f"{self._glyphs.down}, then enter"
+            return [*rows, self._pressing("To answer so press", missing)]
         hint = " ".join(filter(None, (self._how_to_choose(), question.hint)))
         if hint and fold.hint:
             rows += self._limited(hint, fold.why or 1)
         return rows
 
-    def _nudge(self) -> Text:
-        """The keys to press instead of enter, in as many words as there is room for."""
-        arrows = f"{self._glyphs.up} or {self._glyphs.down}"
-        text = f"Nothing is chosen yet: press {arrows}, then enter."
+    @property
+    def _arrows(self) -> str:
+        return f"{self._glyphs.up} or {self._glyphs.down}, then enter"
+
+    def _pressing(self, why: str, keys: str) -> Text:
+        """The keys that are missing for an answer, with the reason if there is room for it. `why` ends in
+        "press"."""
+        text = f"{why} {keys}."
         if len(text) > self._inner:
-            text = f"Press {arrows}, then enter."
+            text = f"Press {keys}."
         return cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)
 
     def _how_to_choose(self) -> str:
@@ -235,8 +243,7 @@ class _Layout:
         ""."""
         if not self._question.interrupts or self._question.preselected is not None:
             return ""
-        arrows = f"{self._glyphs.up} or {self._glyphs.down}"
-        return f"Press {arrows}, then enter." if self._state.in_a_sentence else "Press a number, then enter."
+        return f"Press {self._arrows}." if self._state.in_a_sentence else "Press a number, then enter."
 
     def _limited(self, text: str, most: int) -> list[Text]:
         """Text in at most so many rows, with a sign if something is left out."""
