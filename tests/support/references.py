@@ -63,8 +63,11 @@ def _docstrings(module: Path) -> Iterator[Passage]:
 
 
 def _comments(module: Path) -> Iterator[Passage]:
-    source = io.StringIO(module.read_text()).readline
-    found = [token for token in tokenize.generate_tokens(source) if token.type == tokenize.COMMENT]
+    source = module.read_text()
+    if "#" not in source:  # most modules have no comment, and splitting them into tokens takes long
+        return
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    found = [token for token in tokens if token.type == tokenize.COMMENT]
     for _, block in groupby(enumerate(found), lambda numbered: numbered[1].start[0] - numbered[0]):
         comments = [token for _, token in block]
         text = " ".join(token.string.lstrip("# ") for token in comments)
