@@ -147,6 +147,21 @@ async def test_with_a_draft_enter_says_what_to_press_and_an_arrow_chooses(tmp_pa
         await driver.until(lambda: bool(given(driver)))
 
 
+async def test_a_question_names_the_key_that_is_missing(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type("1")
+        await driver.until_shown("Press enter to give the marked answer.")
+        await driver.press("backspace")
+        await driver.until(lambda: not driver.shows("marked answer"))
+        await driver.type("y")
+        await driver.until_shown("Press ↓, then enter to give the marked answer.")
+        await driver.press("down")
+        await driver.until_shown("Press enter to give the marked answer.")
+        assert given(driver) == []
+
+
 async def test_a_paste_is_part_of_the_words(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await appears(driver, 1, a_command(1))

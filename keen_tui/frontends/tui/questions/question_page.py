@@ -216,11 +216,11 @@ class _Layout:
         tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
         rows = self._limited(question.why, fold.why) if tells else []
         if self._state.nudged:
-            return [*rows, self._pressing("Nothing is chosen yet: press", self._arrows)]
+            return [*rows, self._pressing(self._arrows, "Nothing is chosen yet: press {}.")]
         if self._answering.words and not self._state.in_a_sentence:
             is_chosen = self._answering.answer(in_a_sentence=False) is not None
             missing = "enter" if is_chosen else f"{self._glyphs.down}, then enter"
-            return [*rows, self._pressing("To answer so press", missing)]
+            return [*rows, self._pressing(missing, "Press {} to give the marked answer.")]
         hint = " ".join(filter(None, (self._how_to_choose(), question.hint)))
         if hint and fold.hint:
             rows += self._limited(hint, fold.why or 1)
@@ -230,10 +230,9 @@ class _Layout:
     def _arrows(self) -> str:
         return f"{self._glyphs.up} or {self._glyphs.down}, then enter"
 
-    def _pressing(self, why: str, keys: str) -> Text:
-        """The keys that are missing for an answer, with the reason if there is room for it. `why` ends in
-        "press"."""
-        text = f"{why} {keys}."
+    def _pressing(self, keys: str, sentence: str) -> Text:
+        """The keys that are missing for an answer, in this sentence if there is room for it."""
+        text = sentence.format(keys)
         if len(text) > self._inner:
             text = f"Press {keys}."
         return cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)
