@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from keen_tui.api.asking import Allow, Approval, Deny, UserAnswer, UserQuestion
 from keen_tui.api.function_tools import tool
 from keen_tui.api.keen_session import KeenSession, PendingWork
@@ -20,6 +22,9 @@ from keen_tui.domain.errors import (
 from keen_tui.domain.event_records import as_told as event_record
 from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.tools.functions.function_tool import FunctionResult
+
+logging.getLogger("keen_tui").addHandler(logging.NullHandler())
+"""A program that sets up no logging gets no tracebacks of ours on its standard error."""
 
 __all__ = [
     "Allow",

@@ -29,7 +29,7 @@ _LONGEST_TARGET: Final = 200
 _SHOWN: Final = 16_000
 
 
-class FunctionResult(Struct, frozen=True, kw_only=True):
+class FunctionResult(Struct, frozen=True):
     """The result of a function tool that returns more than text.
 
     `text` is for the model, `summary` a few words for a person. `files_changed` are paths, absolute or from
