@@ -500,14 +500,7 @@ class Session:
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
         After everything that measures the next request, find the sandbox for commands and report it."""
-
-        def load() -> None:
-            try:
-                self._setup.provider.load()
-            finally:
-                then()
-
-        run_in_thread("load-sdk", load, self._warmed_up)
+        run_in_thread("load-sdk", partial(_load, self._setup.provider, then), self._warmed_up)
 
     async def report_saved_commits(self) -> None:
         """Save the commits of a command that ran when Keen was killed, and tell the user. `warm_up` does."""
@@ -556,9 +549,7 @@ class Session:
         if not self._is_closed:
             self._meter.start()
             self._surroundings.start_servers()
-            self._background.add(self._surroundings.report_sandbox())
-            self._background.add(self._surroundings.report_kept_back())
-            self._background.add(self.report_saved_commits())
+            self._background.add(self._surroundings.report_all())
 
     def _next_request(self) -> Callable[[], Measured] | None:
         """Measures the next request without its message; None while something runs."""
@@ -566,3 +557,10 @@ class Session:
             return None
         past, traces = with_draft(self.past), self.pending.traces if self.pending else ()
         return partial(measured_request, past, traces, self.state.policy, self._setup)
+
+
+def _load(provider: Provider, then: Callable[[], None]) -> None:
+    try:
+        provider.load()
+    finally:
+        then()

@@ -67,6 +67,10 @@ class Surroundings:
         if self._toolbox.servers:
             await self._toolbox.servers.close()
 
+    async def report_all(self) -> None:
+        """Report the sandbox, and what a program that ended left to decide or to save."""
+        await asyncio.gather(self.report_sandbox(), self.report_kept_back(), self.report_saved_commits())
+
     async def report_sandbox(self) -> None:
         """Find the sandbox for commands."""
         found = await self._toolbox.sandbox.found()
