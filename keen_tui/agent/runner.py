@@ -91,10 +91,13 @@ class Runner:
             raise SessionRefused("Nothing to discard: the last turn finished.")
 
     def compact(self, focus: str) -> None:
-        """Start a summary. Raises SessionRefused if something runs or nothing has been answered yet."""
+        """Start a summary. Raises SessionRefused if something runs or nothing has been answered yet, or
+        since the last summary."""
         self._job.require_empty("summarise")
-        if not self._state.open.conversation.answered:
-            raise SessionRefused("Nothing to summarise yet.")
+        conversation = self._state.open.conversation
+        if conversation.is_summary:
+            already = "Nothing was said since the last summary." if conversation.answered else ""
+            raise SessionRefused(already or "Nothing to summarise yet.")
 
         def fail(detail: str) -> None:
             self._publish(CompactionFailed(reason="internal", detail=detail))

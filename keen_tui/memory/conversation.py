@@ -102,6 +102,11 @@ class Conversation:
         return tuple(self._messages[: self._answered])
 
     @property
+    def is_summary(self) -> bool:
+        """Whether a compaction would have only a summary to summarise, or nothing."""
+        return all(message.by_program for message in self.answered)
+
+    @property
     def skills_in_use(self) -> tuple[SkillUsed, ...]:
         """The skills that turns used and that nobody has put away, in first-seen order."""
         memories = (message.memory for message in self._messages if message.memory)

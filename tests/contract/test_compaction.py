@@ -198,6 +198,17 @@ async def test_with_nothing_answered_there_is_nothing_to_summarise(tmp_path: Pat
         assert bench.log.of(CompactionStarted) == []
 
 
+async def test_a_summary_is_not_summarised_again(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([DONE, SUMMARY, DONE, SUMMARY], tmp_path) as bench:
+        await bench.ask("hi")
+        assert isinstance(await bench.compact(), Compacted)
+        with pytest.raises(SessionRefused, match="Nothing was said since the last summary"):
+            bench.session.compact()
+        await bench.ask("and now")
+        assert isinstance(await bench.compact(), Compacted)
+        assert len(bench.server.requests) == 4
+
+
 # What becomes of a summary that does not come whole
 
 

@@ -103,11 +103,10 @@ async def _make_room(
     turn: ActiveTurn, conversation: Conversation, setup: TurnSetup, meter: ContextMeter, most_tokens: float
 ) -> Broken | None:
     """Summarise before the turn's first request if the request would nearly fill the context window."""
-    answered = conversation.answered
     tokens = await meter.measure_first(turn.past, turn.traces, turn.policy, setup)
-    if not most_tokens or tokens <= most_tokens or all(message.by_program for message in answered):
+    if not most_tokens or tokens <= most_tokens or conversation.is_summary:
         return None
-    end = await compact(turn.past, answered, turn.policy, setup, "", automatic=True)
+    end = await compact(turn.past, conversation.answered, turn.policy, setup, "", automatic=True)
     if isinstance(end, CompactionFailed) and end.reason == "interrupted":
         return Broken(reason="interrupted", detail=setup.why_stopped())
     turn.past = conversation.past
