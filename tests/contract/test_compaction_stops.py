@@ -53,10 +53,10 @@ async def summarise_and_stop(bench: Bench, reached: Callable[[], Awaitable[objec
     assert len(bench.log.compactions) == 1
     if isinstance(end, CompactionFailed):
         assert (end.reason, bench.session.conversation) == ("interrupted", before)
-    else:
-        assert len(bench.session.conversation) == 2
+        assert bench.session.conversation == folded(bench)
+        assert isinstance(await bench.compact(), Compacted)
+    assert len(bench.session.conversation) == 2
     assert bench.session.conversation == folded(bench)
-    assert isinstance(await bench.compact(), Compacted)
     assert isinstance(await bench.ask("next"), TurnDone)
     assert bench.messages()[0] == SUMMARISED
     bench.assert_valid_requests()
