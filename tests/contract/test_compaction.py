@@ -234,7 +234,7 @@ FAILURES = {
     "400": Failure((refused(400, "bad temperature"),), "provider", "bad temperature"),
     "cut in all attempts": Failure((CUT,) * 4, "cut", "127.0.0.1"),
     "unanswered in all attempts": Failure((NoAnswer("close"),) * 4, "network", "closed the connection"),
-    "no page is a summary": Failure((HttpAnswer(200, "<html>Sign in</html>"),) * 4, "provider", "127.0.0.1"),
+    "no page is a summary": Failure((HttpAnswer(200, "<html>Sign in</html>"),) * 2, "provider", "127.0.0.1"),
     "too long, nothing to cut": Failure((FULL,), "context", "context"),
 }
 
