@@ -202,6 +202,15 @@ async def test_a_stop_by_the_user_ends_the_run_whatever_runs(tmp_path: Path) -> 
         assert not driver.stop(), "none is on"
 
 
+async def test_a_stop_right_after_the_beginning_is_kept(tmp_path: Path) -> None:
+    async with at_work([], tmp_path) as bench, driven(bench.session) as driver:
+        driver.begin(CHECK, RunLimits(), "go")
+        assert driver.stop()
+        assert (await bench.log.wait_for(RunEnded)).report.end == "stopped"
+        await until_idle(bench.session)
+        assert bench.server.requests == [] and not driver.is_driven
+
+
 async def test_a_stop_during_a_wait_ends_the_run(tmp_path: Path) -> None:
     clock = SkippingClock()
     clock.released.clear()

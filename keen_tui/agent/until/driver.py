@@ -80,6 +80,7 @@ class RunDriver:
         self._reader = session.bus.subscribe(lag=_LAG)
         self._progress = NO_RUN
         self._is_driven = False
+        self._is_beginning = False
         self._is_past = False
         self._is_interrupted = False
         self._over: EndRun | None = None
@@ -117,6 +118,7 @@ class RunDriver:
             raise SessionRefused(NO_CHECK)
         self._require_price(limits)
         self._keep_pending()
+        self._is_beginning, self._is_interrupted = True, False
         pending, messages = self._session.pending, self._session.conversation
         is_open = bool(messages) and messages[-1].role == "user"
         self._session.bus.publish(
@@ -140,12 +142,15 @@ class RunDriver:
         limits = limits or self._progress.limits
         self._require_price(limits)
         self._keep_pending()
+        self._is_beginning, self._is_interrupted = True, False
         self._session.bus.publish(RunContinued(limits=limits))
 
     def stop(self) -> bool:
         """End the run, with the turn or the check that runs. False: none is driven."""
+        if self._is_beginning:
+            self._is_interrupted = True
         if not self._is_driven:
-            return False
+            return self._is_beginning
         if self._session.running:
             self._session.stop()
         else:
@@ -187,7 +192,7 @@ class RunDriver:
                 case SessionRestored():
                     self._is_past = False
                 case RunBegun() | RunContinued() if not self._is_past:
-                    self._is_driven, self._is_interrupted, self._over = True, False, None
+                    self._is_driven, self._is_beginning, self._over = True, False, None
                 case _ if self._is_driven:
                     self._note(event, before)
 

@@ -18,7 +18,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest
 from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import OutputFailed, SessionRefused
-from keen_tui.domain.events import ApprovalRequested, QuestionAsked, ToolFinished
+from keen_tui.domain.events import ApprovalRequested, QuestionAsked, RunEnded, ToolFinished
 from keen_tui.domain.runs import RunLimits
 from keen_tui.frontends.headless.run import run_prompt
 from keen_tui.frontends.headless.until import WantedRun, run_until
@@ -29,7 +29,7 @@ from tests.support.runs import SkippingClock, driven
 from tests.support.saving import SavedBench
 from tests.support.sub_agents import with_agents
 from tests.support.suspensions import Suspensions
-from tests.support.waiting import until, until_idle
+from tests.support.waiting import until_idle
 
 Fault = Literal["stop", "server", "disk", "reader"]
 """What happens at a point: the user stops, twice; the server of the model breaks off what it sends, or fails
@@ -120,7 +120,7 @@ class Stage:
         elif script.check:
             async with driven(session, bench) as self.driver:
                 self.driver.begin(script.check, RunLimits(), MESSAGE)
-                await until(lambda: self.driver and not (self.driver.is_driven or session.running))
+                await bench.log.wait_for(RunEnded)
         else:
             session.submit(MESSAGE)
         if script.queued:
