@@ -76,6 +76,23 @@ async def test_other_files_there_are_as_outside_as_before(tools: LongOutputs) ->
     await tools.run("read_file", path=str(tools.outputs / "this-session" / "link.txt"), may=False)
 
 
+@pytest.mark.parametrize("background", [False, True])
+async def test_endless_output_takes_little_of_the_disk(tools: LongOutputs, *, background: bool) -> None:
+    if background:
+        started = await tools.run("bash", command="yes", background=True)
+        assert "runs in the background as t1" in started.text
+        task = tools.toolbox.tasks.find("t1")
+        await until(lambda: task.output.size > 200_000_000)
+        assert "only the first 12,000,000 bytes" in (await tools.run("task_output", id="t1")).text
+        await task.stop()
+        said = (await tools.run("task_output", id="t1")).text
+    else:
+        said = (await tools.run("bash", command="yes | head -c 200000001")).text
+    (file,) = (tools.outputs / "this-session").iterdir()
+    assert f"the first 12,000,000 and the last 4,000,000 bytes are in {file}" in said
+    assert file.stat().st_size < 16_000_100
+
+
 async def test_an_interrupted_command_leaves_no_file(tools: LongOutputs, tmp_path: Path) -> None:
     running = asyncio.create_task(tools.run("bash", command=f"{LINES}; touch written; sleep 600"))
     await until((tmp_path / "work" / "written").exists)

@@ -44,6 +44,11 @@ class Tail:
         return b"".join(self._pieces)[-self._most :]
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was fed."""
+        return not self._fed
+
+    @property
     def left_out(self) -> int:
         """Bytes that came before the kept ones."""
         return max(self._fed - self._most, 0)

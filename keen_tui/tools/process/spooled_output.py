@@ -59,8 +59,13 @@ class KeptOutput:
 
     @property
     def so_far(self) -> str:
-        """Says where the output is while it goes on, "" if there is no file."""
-        return f"the output so far is in {self._path}" if self._file is not None else ""
+        """Says which output is where while the command runs, "" if there is no file. The last bytes are added
+        at the end."""
+        if self._file is None:
+            return ""
+        if self._tail.is_empty:
+            return f"the output so far is in {self._path}"
+        return f"only the first {FIRST_BYTES:,} bytes are in {self._path} until it ends"
 
     def close(self) -> str:
         """Finish the file. Returns a text that says which output is where, "" if there is no file."""

@@ -52,6 +52,16 @@ def test_of_endless_output_both_ends_are_kept_and_read_file_can_read_them(tmp_pa
     assert len(content) == FIRST_BYTES + len(note) + LAST_BYTES < LARGEST_FILE
 
 
+def test_a_file_that_is_full_says_that_the_newest_output_is_not_in_it_yet(tmp_path: Path) -> None:
+    file = tmp_path / "out.txt"
+    kept = KeptOutput(lambda: file)
+    kept.feed(b"x" * FIRST_BYTES)
+    assert kept.so_far == f"the output so far is in {file}"
+    kept.feed(b"last")
+    assert kept.so_far == f"only the first 12,000,000 bytes are in {file} until it ends"
+    assert file.stat().st_size == FIRST_BYTES
+
+
 def test_output_that_cannot_be_kept_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     kept = KeptOutput(lambda: tmp_path / "file" / "out.txt")
