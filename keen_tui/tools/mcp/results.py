@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -73,13 +73,16 @@ class _Parts:
         self.texts: list[str] = []
         self.shown: list[str] = []
         self.images: list[Image] = []
+        self._given: list[str] = []
+        """The texts that are blocks of their own."""
         self._new_file = new_file
 
     def add(self, block: Mapping[str, Any]) -> None:
         """Add a block of content."""
         match block.get("type"):
             case "text":
-                self._say(str(block.get("text", "")))
+                self._given.append(str(block.get("text", "")))
+                self._say(self._given[-1])
             case "image":
                 self._add_image(block)
             case "audio":
@@ -92,12 +95,21 @@ class _Parts:
                 self._say(f"[content of the type {clean(str(other))[:80]}, which can't be shown]")
 
     def add_structured(self, value: object) -> None:
-        """Add the structured result, unless a text already has it."""
-        if isinstance(value, Mapping) and len(value) == 1 and [*value.values()] == self.texts:
+        """Add the structured result, unless the texts already have all of it, perhaps without a wrapper such
+        as {"result": ...}. Texts that are only its items are left out then."""
+        if any(_says(text, value) for text in self._given):
+            self.shown = [_pretty(value) if _says(text, value) else text for text in self.shown]
             return
-        if any(_parsed(text) == value for text in self.texts):
-            self.shown = [_pretty(value) if _parsed(text) == value else text for text in self.shown]
+        inner = next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
+        if any(_says(text, inner) for text in self._given):
             return
+        items = list(_items(inner))
+        if items and len(items) == len(self._given) and all(map(_says, self._given, items)):
+            if items == inner:
+                return
+            less = frozenset(self._given)
+            self.texts = [text for text in self.texts if text not in less]
+            self.shown = [text for text in self.shown if text not in less]
         self.texts.append(json.dumps(value, ensure_ascii=False))
         self.shown.append(_pretty(value))
 
@@ -166,10 +178,20 @@ def decoded(data: object) -> bytes | None:
     return None
 
 
-def _parsed(text: str) -> object:
+def _says(text: str, value: object) -> bool:
+    """Whether the text is the value, or its JSON."""
+    if text == value:
+        return True
     with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return None
+        return bool(json.loads(text) == value)
+    return False
+
+
+def _items(value: object) -> Iterator[object]:
+    """The items of nested lists without the empty ones: servers often send each as a text."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _items(each) if isinstance(each, list) else () if each is None else (each,)
 
 
 def _pretty(value: object) -> str:

@@ -158,9 +158,37 @@ def test_a_structured_result_is_said_once_and_shown_well() -> None:
         assert result.shown == json.dumps(value, indent=2)
 
 
-def test_a_structured_result_that_only_wraps_the_text_is_left_out() -> None:
-    result = server_result({"content": [text("hi")], "structuredContent": {"result": "hi"}}, lambda: None)
-    assert result.text == result.shown == "hi"
+@pytest.mark.parametrize(
+    ("value", "texts"),
+    [
+        ("hi", ["hi"]),
+        (5, ["5"]),
+        ({"a": 1}, ['{\n  "a": 1\n}']),
+        ([1, 2], ["[1, 2]"]),
+        (["a", "b"], ["a", "b"]),
+        ([{"a": 1}, {"a": 2}], ['{"a": 1}', '{"a": 2}']),
+        (["5", 6, True], ["5", "6", "true"]),
+    ],
+)
+def test_a_structured_result_that_only_wraps_the_texts_is_left_out(value: object, texts: list[str]) -> None:
+    given = {"content": [text(words) for words in texts], "structuredContent": {"result": value}}
+    result = server_result(given, lambda: None)
+    assert result.text == result.shown == "\n\n".join(texts)
+
+
+@pytest.mark.parametrize("rows", [[["a", 1], ["b", 2]], [["a", 1], None, ["b", 2]]])
+def test_texts_that_have_less_than_the_structured_result_are_left_out(rows: object) -> None:
+    content = [text("a"), text("1"), text("b"), text("2"), {"type": "dance"}]
+    result = server_result({"content": content, "structuredContent": {"result": rows}}, lambda: None)
+    note, words = result.text.split("\n\n")
+    assert note.startswith("[content of the type dance")
+    assert json.loads(words) == {"result": rows}
+
+
+@pytest.mark.parametrize("value", [{"a": None}, {"a": []}, {"a": ["a", "c"]}, {"a": 1, "b": 2}])
+def test_a_structured_result_that_says_more_stays(value: object) -> None:
+    result = server_result({"content": [text("a"), text("b")], "structuredContent": value}, lambda: None)
+    assert result.text == f"a\n\nb\n\n{json.dumps(value)}"
 
 
 def test_a_long_result_is_cut_and_all_of_it_is_in_a_file(tmp_path: Path) -> None:
