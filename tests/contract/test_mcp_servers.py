@@ -27,6 +27,7 @@ from keen_tui.domain.messages import CalledTool
 from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.added.mcp_json import read_servers
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.tools.mcp import servers as mcp_servers
 from keen_tui.tools.permissions.rules import Rules, parse_rules
 from tests.support import agent
 from tests.support.agent import AtWork, Bench
@@ -357,6 +358,19 @@ async def test_where_descriptions_take_too_much_a_search_stands_in_for_them(
         assert noted(calls) == ["make a", "echo not found yet"]
         assert bench.results()[0].startswith("mcp__talk__make: Makes something.\nparameters: {")
         bench.assert_valid_requests()
+
+
+async def test_a_search_also_stands_in_for_tools_where_the_context_window_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        mcp_servers, "MOST_SHARE", 0.01
+    )  # of 32,000 tokens, which is less than these tools take
+    async with agent.at_work([OK], tmp_path, servers=[talkative()]) as bench:
+        assert bench.session.context_window is None
+        await all_settled(bench)
+        await bench.ask("hello")
+        assert _offered_by_name(bench, 0) == ["mcp_search"]
 
 
 async def test_the_person_stops_a_server_and_starts_it_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from itertools import chain
+from typing import Final
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
@@ -18,6 +19,9 @@ from keen_tui.agent.turn.settle import Broken, Ending
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import CompactionFailed, Notice
 from keen_tui.memory.conversation import Conversation
+
+ASSUMED_WINDOW: Final = 32_000
+"""Tokens. The context window, as far as the tools of MCP servers go, if nothing says how large it is."""
 
 
 async def run_attempt(
@@ -39,7 +43,7 @@ async def run_attempt(
     try:
         if blocked := await _run_prompt_hooks(turn, conversation, setup):
             return blocked
-        window_bytes = (window or 0) * meter.size.bytes_per_token
+        window_bytes = (window or ASSUMED_WINDOW) * meter.size.bytes_per_token
         await _take_server_tools(turn, setup, window_bytes)
         if setup.attaches:
             await _attach(turn, conversation, setup)
