@@ -56,7 +56,7 @@ class Access(Struct, frozen=True, kw_only=True):
     wanted, "" if it has one or the user turned it off. `secrets` are the files with names of secrets that a
     command names. With `tries`, a command that would ask runs read-only first. `is_own_code`: a write to the
     files from which Keen itself is loaded. `host` is set for a page on the web, whose address is the
-    `subject`.
+    `subject`. `says_it_reads`: a server says of its tool that it only reads; nothing checks that.
     """
 
     kind: Literal["nothing", "read", "write", "command", "web", "mcp", "function"]
@@ -75,11 +75,18 @@ class Access(Struct, frozen=True, kw_only=True):
     is_own_code: bool = False
     risks: tuple[Risk, ...] = ()
     host: Host | None = None
+    says_it_reads: bool = False
 
     @property
     def may_change_files(self) -> bool:
-        """Whether it is a command or a function that may change files of the workspace."""
-        return self.kind == "function" or (self.kind == "command" and not self.reads_only)
+        """Whether it is a command, a function or a server's tool that may change files of the workspace."""
+        match self.kind:
+            case "command":
+                return not self.reads_only
+            case "mcp":
+                return not self.says_it_reads
+            case _:
+                return self.kind == "function"
 
     @property
     def reads_only(self) -> bool:

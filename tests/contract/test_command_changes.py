@@ -20,9 +20,11 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.messages import CalledTool, TurnMemory
 from keen_tui.settings.added.hooks import Hook
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.work_tree import tree
+from tests.support.mcp import all_settled, talkative
 from tests.support.saving import SavedBench, place
 from tests.support.waiting import until
 
@@ -36,7 +38,12 @@ def bash(command: str) -> Call:
 
 @asynccontextmanager
 async def program(
-    folder: Path, script: list[Answer], *, watches: bool = True, hooks: Sequence[Hook] = ()
+    folder: Path,
+    script: list[Answer],
+    *,
+    watches: bool = True,
+    hooks: Sequence[Hook] = (),
+    servers: Sequence[McpServer] = (),
 ) -> AsyncIterator[SavedBench]:
     """A session in a repository with src/a.py, src/b.py and notes.txt; the last one isn't tracked."""
     work = folder / "work"
@@ -50,7 +57,7 @@ async def program(
     (work / "notes.txt").write_text("by hand\n")
     async with (
         place(folder, "openai-chat", script) as here,
-        here.program(watches=watches, hooks=hooks) as bench,
+        here.program(watches=watches, hooks=hooks, servers=servers) as bench,
     ):
         yield bench
 
@@ -72,6 +79,26 @@ async def test_what_a_hook_changes_after_an_edit_is_remembered_told_and_undone(t
         assert (work / "src" / "a.py").read_text() == "1\n# formatted\n"
         assert await bench.changes.undo(1) == ""
         assert (work / "src" / "a.py").read_text() == "one\n"
+
+
+async def test_what_a_call_of_a_server_changes_is_remembered_shown_and_undone(tmp_path: Path) -> None:
+    def put(path: str, text: str, **more: bool) -> Call:
+        return Call("mcp__talk__put", {"path": path, "text": text, **more})
+
+    calls = Reply([put("src/a.py", "1\n"), put("new.txt", "new\n", fails=True), put("out/x", "ignored")])
+    async with program(tmp_path, [calls, OK], servers=[talkative()]) as bench:
+        work = bench.session.workspace
+        (work / "out").mkdir()
+        await all_settled(bench)
+        end = await bench.ask("change it")
+        assert isinstance(end, TurnDone)
+        assert end.turn_memory.files_changed == ("src/a.py", "new.txt")
+        assert end.turn_memory.called == (CalledTool(server="talk", tool="put", done=2, failed=1),)
+        changed = (await bench.changes.changes(1)).files
+        assert {file.path for file in changed} == {"src/a.py", "new.txt"}
+        assert await bench.changes.undo(1) == ""
+        assert (work / "src" / "a.py").read_text() == "one\n"
+        assert not (work / "new.txt").exists()
 
 
 async def test_later_turns_know_what_commands_changed(tmp_path: Path) -> None:

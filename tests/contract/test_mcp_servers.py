@@ -248,7 +248,7 @@ async def test_a_changed_list_of_tools_counts_from_the_next_turn_on(tmp_path: Pa
     async with agent.at_work(script, tmp_path, servers=[server]) as bench:
         servers = await all_settled(bench)
         await bench.ask("go")
-        await until(lambda: len(servers.reports()[0].tools) == 13)
+        await until(lambda: len(servers.reports()[0].tools) == 14)
         await bench.ask("next")
         offered = [_offered(bench, number) for number in range(4)]
         assert offered[0] == offered[1] == offered[2]

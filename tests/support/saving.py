@@ -19,6 +19,7 @@ from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
 from keen_tui.settings.added.hooks import Hook
+from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.folders import workspace_folder
@@ -75,11 +76,12 @@ class Place:
         opener: FileOpener = open_file,
         watches: bool | None = None,
         hooks: Sequence[Hook] = (),
+        servers: Sequence[McpServer] = (),
         **connection: Any,
     ) -> AsyncIterator[SavedBench]:
         """A running program, with a new session or with the one that `opening` names. `opener` opens session
         files. `watches`: whether it watches what commands change; None: it says nothing about that. `hooks`
-        run in it. `memory_only`: the user has decided against `durable`."""
+        and `servers` run in it. `memory_only`: the user has decided against `durable`."""
         self.workspace.mkdir(exist_ok=True)
         backup, store = TurnBackup(), SessionStore(home or self.home)
         provider: Provider = provider_for(self.server, self.api, **connection)
@@ -91,6 +93,7 @@ class Place:
                 backup,
                 scratch=None if watches is None else self.folder / "scratch",
                 watches_commands=bool(watches),
+                servers=servers,
             ),
             mode="auto",
             retries=ONE_ATTEMPT,

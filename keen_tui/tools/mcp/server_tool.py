@@ -72,7 +72,12 @@ class ServerTool:
         asking = Asking(clean(self._connection.server.name), TimeLimit(self._connection.server.tool_timeout))
         shown = "\n".join(arguments_shown(arguments)) or "without arguments"
         return PreparedCall(
-            access=Access(kind="mcp", subject=self.spec.name, concern=self._concern),
+            access=Access(
+                kind="mcp",
+                subject=self.spec.name,
+                concern=self._concern,
+                says_it_reads=self.only_reads,
+            ),
             display=TextDisplay(text=shown),
             run=lambda on_output: self._run(arguments, asking, on_output),
             asking=asking,

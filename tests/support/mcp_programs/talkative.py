@@ -57,6 +57,15 @@ def fail(name: str) -> str:
 
 
 @server.tool(structured_output=False)
+def put(path: str, text: str, fails: bool = False) -> str:
+    """Writes a file in the server's folder."""
+    Path(path).write_text(text)
+    if fails:
+        raise ValueError("too late")
+    return "written"
+
+
+@server.tool(structured_output=False)
 def variables() -> str:
     """The names of the environment variables."""
     return "\n".join(sorted(os.environ))
