@@ -441,6 +441,17 @@ def test_a_file_that_is_wrong_asks_nothing_stops_nothing_and_is_told(
     assert load_all({"words": []}, place.environ, place.project, check_rules)[1] == ""
 
 
+def test_servers_at_the_top_of_the_file_are_used_and_told(place: Place) -> None:
+    entries = {"$schema": "x", "a": {"command": "x"}, "b": {"url": "https://example.org"}, "c": {"cmd": "x"}}
+    (place.project / ".mcp.json").write_text(json.dumps(entries))
+    question = place.asked()
+    assert "a   x" in question and "b   https://example.org" in question
+    assert [server.name for server in place.servers()] == ["a", "b"]
+    at_the_top, wrong = place.additions().problems
+    assert at_the_top.endswith('.mcp.json has no "mcpServers"; the entries at its top count as its servers.')
+    assert "the server c isn't used" in wrong
+
+
 def test_a_pipe_or_a_link_in_its_place_is_not_read(place: Place) -> None:
     os.mkfifo(place.project / ".mcp.json")
     assert read_servers(place.project).problems

@@ -27,6 +27,7 @@ from keen_tui.text.units import size
 
 FILE: Final = ".mcp.json"
 _TOP: Final = "mcpServers"
+_QUOTED: Final = f'"{_TOP}"'
 
 _MOST_BYTES: Final = 100_000
 _MOST_SERVERS: Final = 20
@@ -53,11 +54,11 @@ def read_servers(folder: Path) -> ProjectServers:
         content = content_of(Path(os.path.realpath(folder)) / FILE, most=_MOST_BYTES)
         if content is None:
             return ProjectServers()
-        entries = _entries(content)
+        entries, is_at_top = _entries(content)
     except (OSError, ValueError, RecursionError) as error:
         return ProjectServers(problems=(f"{file} isn't used: {_reason(error)}.",))
     found: dict[str, McpServer] = {}
-    problems: list[str] = []
+    problems = [f"{file} has no {_QUOTED}; the entries at its top count as its servers."] * is_at_top
     rows: list[str] = []
     parts = [b".mcp.json:" + content]
     for written, entry in entries.items():
@@ -86,14 +87,19 @@ def servers_brought(servers: ProjectServers) -> Brought:
     return Brought(title=f"MCP servers of its own, in {FILE}", rows=servers.rows, content=servers.content)
 
 
-def _entries(content: bytes) -> Mapping[str, Any]:
-    """The entries in the file. Raises ValueError if it isn't valid JSON with an object of servers."""
+def _entries(content: bytes) -> tuple[Mapping[str, Any], bool]:
+    """The entries in the file, and whether they are at its top, as some people write them. Raises ValueError
+    if it isn't valid JSON with an object of servers."""
     whole = json.loads(content.decode("utf-8-sig"))
     json.dumps(whole, ensure_ascii=False).encode()  # raises for half of a surrogate pair, which isn't text
+    if isinstance(whole, dict) and _TOP not in whole:
+        objects = {name: entry for name, entry in whole.items() if isinstance(entry, dict)}
+        if any("command" in entry or "url" in entry for entry in objects.values()):
+            return objects, True
     entries = whole.get(_TOP) if isinstance(whole, dict) else None
     if not isinstance(entries, dict):
-        raise ValueError(f'it needs an object "{_TOP}" that has a name for each server')
-    return entries
+        raise ValueError(f"it needs an object {_QUOTED} that has a name for each server")
+    return entries, False
 
 
 def _reason(error: Exception) -> str:
