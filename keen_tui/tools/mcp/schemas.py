@@ -8,10 +8,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from keen_tui.text.lines import cut
+from keen_tui.text.sanitize import clean
+
 MOST_BYTES: Final = 50_000
 """Bytes. Larger schemas are refused."""
 
 _DEEPEST: Final = 40
+_LONGEST_NOTE: Final = 500
 _CHOICES: Final = ("anyOf", "oneOf", "allOf")
 
 
@@ -20,9 +24,10 @@ class SchemaRefused(ValueError):
 
 
 class UsableSchema(Struct, frozen=True):
-    """A JSON schema of type object."""
+    """A JSON schema of type object. `note` tells the model which choices it has lost, "" for none."""
 
     value: Mapping[str, Any]
+    note: str = ""
 
 
 def usable_schema(given: object) -> UsableSchema:
@@ -40,16 +45,14 @@ def usable_schema(given: object) -> UsableSchema:
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         raise SchemaRefused("its parameters aren't an object")
     schema = {name: value for name, value in given.items() if name not in ("$schema", "$id")}
-    properties = schema.get("properties")
-    schema["properties"] = _with_choices(schema, properties if isinstance(properties, Mapping) else {})
+    schema["properties"] = _with_choices(schema, _properties(schema))
     for name in _CHOICES:
         schema.pop(name, None)
     schema["type"] = "object"
-    required = schema.get("required")
-    if isinstance(required, list):
-        schema["required"] = [name for name in required if name in schema["properties"]]
-    else:
-        schema.pop("required", None)
+    required = [*_required(schema), *(name for part in _choices(given, "allOf") for name in _required(part))]
+    schema.pop("required", None)
+    if named := [name for name in dict.fromkeys(required) if name in schema["properties"]]:
+        schema["required"] = named
     try:
         text = json.dumps(schema, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -58,7 +61,7 @@ def usable_schema(given: object) -> UsableSchema:
         raise SchemaRefused(f"its parameters have more than {MOST_BYTES:,} bytes")
     if _depth(schema) > _DEEPEST:
         raise SchemaRefused("its parameters are nested too deeply")
-    return UsableSchema(_mended(schema))
+    return UsableSchema(_mended(schema), _note(given))
 
 
 def _with_choices(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,10 +69,34 @@ def _with_choices(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> d
     of them go together."""
     found = dict(properties)
     for name in _CHOICES:
-        for choice in schema.get(name) or () if isinstance(schema.get(name), list) else ():
-            more = choice.get("properties") if isinstance(choice, Mapping) else None
-            found = {**more, **found} if isinstance(more, Mapping) else found
+        for choice in _choices(schema, name):
+            found = {**_properties(choice), **found}
     return found
+
+
+def _note(schema: Mapping[str, Any]) -> str:
+    """Which properties go together, by the choices at the top; "" without choices."""
+    notes = []
+    for name, amount in (("oneOf", "exactly one"), ("anyOf", "at least one")):
+        if groups := [", ".join(_required(each) or _properties(each)) for each in _choices(schema, name)]:
+            listed = " | ".join(group or "a form that can't be shown here" for group in groups)
+            notes.append(f"give {amount} of these groups of parameters: {listed}")
+    return cut(clean("; ".join(notes)), _LONGEST_NOTE)
+
+
+def _choices(schema: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    given = schema.get(name)
+    return [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _required(schema: Mapping[str, Any]) -> list[str]:
+    required = schema.get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
 
 
 def _mended(value: Any) -> Any:

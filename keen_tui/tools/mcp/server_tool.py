@@ -39,10 +39,12 @@ class ServerTool:
     def __init__(
         self, connection: ServerConnection, name: str, described: Mapping[str, Any], new_file: NewFile
     ) -> None:
+        schema = usable_schema(described.get("inputSchema"))
+        note = f"\n[{schema.note}]" if schema.note else ""
         self.spec = ToolSpec(
             name=name,
-            description=_description(described, connection.server.name),
-            parameters=usable_schema(described.get("inputSchema")).value,
+            description=f"{_description(described, connection.server.name)}{note}",
+            parameters=schema.value,
         )
         self.tool = str(described["name"])
         self.server = connection.server.name

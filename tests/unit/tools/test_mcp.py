@@ -88,6 +88,39 @@ def test_parameters_become_a_schema_that_every_api_takes(given: Any, expected: d
     assert usable_schema(given).value == expected
 
 
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ({}, ""),
+        ({"properties": {"a": {"oneOf": [{"type": "string"}]}}}, ""),
+        (
+            {"oneOf": [{"properties": {"id": {}}, "required": ["id"]}, {"required": ["owner", "repo"]}]},
+            "give exactly one of these groups of parameters: id | owner, repo",
+        ),
+        (
+            {"anyOf": [{"properties": {"a": {}, "b": {}}}, {"$ref": "#/$defs/other"}]},
+            "give at least one of these groups of parameters: a, b | a form that can't be shown here",
+        ),
+    ],
+)
+def test_choices_that_a_schema_loses_are_said(given: dict[str, Any], note: str) -> None:
+    assert usable_schema(given).note == note
+    said = of_a_tool(inputSchema=given, description="Finds.").spec.description
+    assert said == (f"Finds.\n[{note}]" if note else "Finds.")
+
+
+def test_all_parts_of_a_schema_count() -> None:
+    parts = [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}, "required": ["b"]}]
+    usable = usable_schema({"allOf": parts, "properties": {"c": {}}, "required": ["c"]})
+    assert usable.value["required"] == ["c", "a", "b"]
+    assert usable.note == ""
+
+
+def test_a_description_that_is_cut_says_so() -> None:
+    said = of_a_tool(inputSchema={"oneOf": [{"required": ["a"]}]}, description="x" * 5_000).spec.description
+    assert "x[1000 characters left out]\n[give exactly one" in said
+
+
 def _deep(levels: int) -> Any:
     return {"properties": {"a": _deep(levels - 1)}} if levels else {}
 
@@ -412,15 +445,17 @@ def test_many_called_tools_are_counted() -> None:
     assert line.endswith(", and 5 other tools")
 
 
-def offered(*described: tuple[str, str]) -> list[ServerTool]:
-    """Tools of a server, from names and descriptions."""
+def of_a_tool(name: str = "a", **described: Any) -> ServerTool:
+    """A tool of a server, as that describes it."""
     needs = ServerNeeds(root=Path("/"), sandbox=no_sandbox())
     connection = ServerConnection(McpServer(name="github"), needs, lambda: None, lambda _: None)
-    names = tool_names("github", (name for name, _ in described))
-    return [
-        ServerTool(connection, names[name], {"name": name, "description": text}, lambda: None)
-        for name, text in described
-    ]
+    (full,) = tool_names("github", [name]).values()
+    return ServerTool(connection, full, {"name": name, **described}, lambda: None)
+
+
+def offered(*described: tuple[str, str]) -> list[ServerTool]:
+    """Tools of a server, from names and descriptions."""
+    return [of_a_tool(name, description=text) for name, text in described]
 
 
 def test_a_description_holds_nothing_that_only_the_model_can_see() -> None:
