@@ -75,7 +75,11 @@ def _list(environ: Mapping[str, str], out: TextIO, errors: TextIO) -> None:
         sandbox=sandbox_here(folder, environ) if settings.sandbox else no_sandbox(),
         auth=SignIns(home_folder(environ)).auth,
     )
-    for line in asyncio.run(server_lines(servers.found, needs)):
+
+    def tell(sentence: str) -> None:
+        print(sentence, file=errors, flush=True)
+
+    for line in asyncio.run(server_lines(servers.found, needs, tell)):
         print(line, file=out)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -17,18 +17,13 @@ _SECONDS = 15.0
 """The longest that the start of a server is waited for."""
 
 
-async def server_lines(servers: Sequence[McpServer], needs: ServerNeeds) -> list[str]:
+async def server_lines(
+    servers: Sequence[McpServer], needs: ServerNeeds, tell: Callable[[str], None]
+) -> list[str]:
     """Lines for at least one server, once all have been tried at the same time: name, state and place of
-    each, and below that why it can't be used."""
-    tried = [
-        ServerConnection(
-            replace(server, startup_timeout=min(server.startup_timeout, _SECONDS)),
-            needs,
-            lambda: None,
-            lambda sentence: None,
-        )
-        for server in servers
-    ]
+    each, and below that why it can't be used. `tell` is called with a sentence about a start that takes
+    long."""
+    tried = [_connection(server, needs, tell) for server in servers]
     try:
         for each in tried:
             each.start()
@@ -43,6 +38,16 @@ async def server_lines(servers: Sequence[McpServer], needs: ServerNeeds) -> list
         lines.append(f"{name:{wide}}   {state:{wider}}   {masked(server.place)}")
         lines += [f"{'':{wide}}   {masked(more)}"] if more else []
     return [clean(line) for line in lines]
+
+
+def _connection(server: McpServer, needs: ServerNeeds, tell: Callable[[str], None]) -> ServerConnection:
+    def tell_of_start(sentence: str) -> None:
+        if connection.state == "starting":
+            tell(sentence)
+
+    limited = replace(server, startup_timeout=min(server.startup_timeout, _SECONDS))
+    connection = ServerConnection(limited, needs, lambda: None, tell_of_start)
+    return connection
 
 
 def _name(server: McpServer) -> str:

@@ -21,6 +21,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.link import AuthFactory, OnProgress, ServerIdentity, ServerLink
 from keen_tui.tools.mcp.log_tail import LogTail
+from keen_tui.tools.mcp.server_process import downloader
 from keen_tui.tools.sandbox.probe import SandboxFinder
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,9 @@ NOT_INSTALLED: Final = "the package mcp isn't installed: install Keen with its e
 
 MOST_TOOLS: Final = 500
 """Keen uses at most this many tools of a server."""
+
+DOWNLOAD_SECONDS: Final = 300.0
+"""Seconds that the start may take if a package manager may have to download the server first."""
 
 _STOP_SECONDS: Final = 5.0
 _END_SECONDS: Final = 1.0
@@ -82,6 +86,9 @@ class ServerConnection:
         self._signals: asyncio.Queue[_Signal] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
+        self._downloader = downloader(server)
+        self._late: asyncio.TimerHandle | None = None
+        """Notes that the start takes longer than usual."""
         self._why_gone = ""
         self._restarts_left = 0
         self._has_been_ready = False
@@ -188,7 +195,7 @@ class ServerConnection:
                 was_ready = self._has_been_ready
                 self._why_gone = self._why_gone or str(error)
             except TimeoutError:
-                self._why_gone = f"it wasn't ready after {self.server.startup_timeout:g} seconds"
+                self._why_gone = f"it wasn't ready after {self._start_seconds:g} seconds"
             except Exception as error:
                 log.error("MCP server %s", self.server.name, exc_info=error)
                 self._why_gone = f"{type(error).__name__}: {error}"
@@ -213,8 +220,11 @@ class ServerConnection:
         await asyncio.to_thread(_require_unchanged, self.server, self._around.root)
         opener = await asyncio.to_thread(_sdk)
         around, ears = self._around, _Hearing(self, self._signals)
+        if self._downloader:
+            loop = asyncio.get_running_loop()
+            self._late = loop.call_later(self.server.startup_timeout, self._note_download)
         async with (
-            asyncio.timeout(self.server.startup_timeout) as limit,
+            asyncio.timeout(self._start_seconds) as limit,
             opener(self.server, around.root, around.sandbox, ears, around.auth) as link,
         ):
             self.identity = link.identity
@@ -228,6 +238,18 @@ class ServerConnection:
             finally:
                 listening.cancel()
                 await asyncio.wait({listening})
+
+    @property
+    def _start_seconds(self) -> float:
+        """Seconds that the start may take."""
+        own = self.server.startup_timeout
+        return max(own, DOWNLOAD_SECONDS) if self._downloader else own
+
+    def _note_download(self) -> None:
+        wait = f"Keen waits up to {DOWNLOAD_SECONDS:g} seconds"
+        words = f"{self._downloader} may still be downloading it, so {wait}"
+        self._set("starting", words)
+        self._tell(clean(f"The MCP server {self.server.name} isn't ready yet: {words}."))
 
     async def _until_end(self, link: ServerLink) -> None:
         while (signal := await self._signals.get()) == "lists":
@@ -284,6 +306,8 @@ class ServerConnection:
             self._settled.clear()
         else:
             self._settled.set()
+            if self._late:
+                self._late.cancel()
         self._changed()
 
 

@@ -33,6 +33,12 @@ TERM_GRACE: Final = 0.5
 
 _LOOK: Final = 0.02
 
+_DOWNLOADERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "npx": (), "pnpx": (), "bunx": (), "uvx": (), "npm": ("exec", "x"), "pnpm": ("dlx",), "yarn": ("dlx",),
+    "bun": ("x",), "uv": ("run", "tool"), "pipx": ("run",), "docker": ("run",), "podman": ("run",),
+}  # fmt: skip
+"""Programs that download what they start, with their commands that do so; (): always."""
+
 
 @asynccontextmanager
 async def server_process(
@@ -63,6 +69,15 @@ async def server_process(
                 yield process
             finally:
                 await _to_the_end(process, mark, wrapped=launch.wrapped)
+
+
+def downloader(server: McpServer) -> str:
+    """The name of the package manager that starts the server and may have to download it first; "" for
+    none."""
+    name = Path(server.command).name
+    commands = _DOWNLOADERS.get(name)
+    first = next((word for word in server.args if not word.startswith("-")), "")
+    return name if commands == () or first in (commands or ()) else ""
 
 
 def _folder(server: McpServer, root: Path) -> Path:

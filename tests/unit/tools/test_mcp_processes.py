@@ -15,13 +15,17 @@ import pytest
 
 from keen_tui.domain.errors import ServerFailed
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.subcommands.mcp_list import server_lines
+from keen_tui.tools.mcp import server as mcp_server
 from keen_tui.tools.mcp.link import Ears
 from keen_tui.tools.mcp.sdk_link import open_link
-from keen_tui.tools.mcp.server_process import server_process
+from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
+from keen_tui.tools.mcp.server_process import downloader, server_process
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import left_running
 from keen_tui.tools.orphans.strays import can_find_strays
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox, sandbox_here
+from tests.support.mcp import PROGRAMS
 from tests.support.processes import called_with
 from tests.support.waiting import until
 
@@ -190,3 +194,81 @@ async def test_a_flood_of_lines_leaves_room_for_everything_else(tmp_path: Path, 
     connecting.cancel()
     await asyncio.wait({connecting})
     assert most < 10
+
+
+def slow_npx(folder: Path) -> Path:
+    """A program called npx that starts the server `talk` once there is a file `downloaded` beside it."""
+    npx = folder / "npx"
+    wait = f"while ! test -e {folder}/downloaded; do sleep 0.02; done"
+    npx.write_text(f"#!/bin/sh\n{wait}\nexec {sys.executable} {PROGRAMS / 'talkative.py'}\n")
+    npx.chmod(0o755)
+    return npx
+
+
+def connected(server: McpServer, root: Path, told: list[str]) -> ServerConnection:
+    needs = ServerNeeds(root=root, sandbox=no_sandbox())
+    return ServerConnection(server, needs, lambda: None, told.append)
+
+
+async def test_a_server_that_is_still_downloaded_has_more_time_and_says_so(tmp_path: Path) -> None:
+    told: list[str] = []
+    command, args = str(slow_npx(tmp_path)), ("-y", "talk")
+    connection = connected(
+        McpServer(name="s", command=command, args=args, startup_timeout=0.1), tmp_path, told
+    )
+    connection.start()
+    try:
+        await until(lambda: told)
+        words = "npx may still be downloading it, so Keen waits up to 300 seconds"
+        assert (connection.state, connection.reason) == ("starting", words)
+        assert told == [f"The MCP server s isn't ready yet: {words}."]
+        (tmp_path / "downloaded").touch()
+        await connection.settled()
+        assert (connection.state, connection.reason) == ("ready", "")
+    finally:
+        await connection.stop()
+
+
+async def test_the_list_of_servers_waits_for_a_download_and_says_so(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def tell(sentence: str) -> None:
+        told.append(sentence)
+        (tmp_path / "downloaded").touch()
+
+    slow = McpServer(name="s", command=str(slow_npx(tmp_path)), startup_timeout=0.1)
+    gone = McpServer(name="gone", command="no-such-program")
+    needs = ServerNeeds(root=tmp_path, sandbox=no_sandbox())
+    lines = await server_lines([slow, gone], needs, tell)
+    assert lines[0].startswith("s      ready, ")
+    assert [sentence.partition(":")[0] for sentence in told] == ["The MCP server s isn't ready yet"]
+
+
+async def test_a_download_also_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_server, "DOWNLOAD_SECONDS", 0.3)
+    slow = McpServer(name="s", command=str(slow_npx(tmp_path)), startup_timeout=0.1)
+    connection = connected(slow, tmp_path, [])
+    connection.start()
+    try:
+        await connection.settled()
+        assert (connection.state, connection.reason) == ("failed", "it wasn't ready after 0.3 seconds")
+    finally:
+        await connection.stop()
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("npx -y @example/server", "npx"),
+        ("/usr/local/bin/uvx server", "uvx"),
+        ("uv tool run server", "uv"),
+        ("npm --yes exec server", "npm"),
+        ("docker run -i --rm server", "docker"),
+        ("npm start", ""),
+        ("python3 npx", ""),
+        ("docker compose up", ""),
+    ],
+)
+def test_programs_that_may_download_their_server_are_known(words: str, name: str) -> None:
+    command, *args = words.split()
+    assert downloader(McpServer(name="s", command=command, args=tuple(args))) == name
