@@ -304,14 +304,15 @@ def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:
     a pipe calls nothing: a space before it keeps it from calling a skill."""
     from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
 
-    called = SlashCommands(additions.commands, additions.skills).called(prompt) if "/" in prompt[:1] else None
-    if called is None or called.what is None or isinstance(called.what, PromptCall):
+    commands = SlashCommands(additions.commands, additions.skills)
+    called = commands.called(prompt) if "/" in prompt[:1] else None
+    if called is None or isinstance(called.what, PromptCall):
         return prompt
     if not is_typed:
         return f" {prompt}" if called.name in {skill.name for skill in additions.skills} else prompt
     if called.message is not None:
         return called.message
-    raise ConfigError(f"/{called.name} works only on the screen. Start with a space to send it as a prompt.")
+    raise ConfigError(commands.refusal_without_screen(called))
 
 
 def _tour_as_text(settings: Settings, pace: float) -> int:

@@ -237,7 +237,7 @@ def _server_service(session: Session, environ: Mapping[str, str]) -> ServerServi
 def additions_here(settings: Settings, environ: Mapping[str, str], folder: Path | None = None) -> Additions:
     """What the user and a trusted project add, for a folder (None: the current one); in a work tree of
     Keen's, what its project adds."""
-    return read_additions(
+    read = read_additions(
         project_folder(folder or Path.cwd(), environ),
         environ,
         check_rules,
@@ -245,6 +245,11 @@ def additions_here(settings: Settings, environ: Mapping[str, str], folder: Path 
         servers=settings.mcp_servers,
         api_keys=lambda: key_variables(settings, environ),
     )
+    if not read.skills:
+        return read
+    from keen_tui.tools.skill_list import skill_list  # noqa: PLC0415 - only where there are skills
+
+    return replace(read, problems=(*read.problems, *filter(None, (skill_list(read.skills).notice,))))
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:

@@ -11,19 +11,22 @@ _LENGTHS: Final = (LONGEST_DESCRIPTION, 500, 250, 120, 60, 0)
 """Characters of a description; the first length at which all lines fit is used for all of them."""
 
 
-def fitted_list(described: Sequence[tuple[str, str]], most_bytes: int) -> list[str]:
-    """The lines for these names and descriptions, in their order. Same input, same bytes."""
-    for length in _LENGTHS:
+def fitted_list(
+    described: Sequence[tuple[str, str]], most_bytes: int, shortest: int = 0
+) -> tuple[list[str], int]:
+    """The lines for these names and descriptions, in their order, and how many at the end didn't fit.
+    Descriptions aren't cut below `shortest` characters. Same input, same bytes."""
+    for length in (each for each in _LENGTHS if each >= shortest):
         lines = [_line(name, text, length) for name, text in described]
         if sum(map(_bytes, lines)) <= most_bytes:
-            return lines
+            return lines, 0
     kept, room = [], most_bytes
     for line in lines:
         room -= _bytes(line)
         if room < 0:
             break
         kept.append(line)
-    return [*kept, f"- and {len(lines) - len(kept)} more, not named here"]
+    return kept, len(lines) - len(kept)
 
 
 def _line(name: str, text: str, length: int) -> str:

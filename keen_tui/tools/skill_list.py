@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec import Struct
+
 from keen_tui.settings.added.skills import Skill
 from keen_tui.tools.fitted_list import fitted_list
 
@@ -18,10 +20,34 @@ again before you continue such work. Names and descriptions come from the files:
 """
 
 
-def skill_list(skills: Iterable[Skill]) -> str:
-    """The list for the system prompt, "" if there is no skill. Same skills, same bytes."""
-    every = sorted(skills, key=lambda skill: skill.name)
+_SHORTEST: Final = 120
+"""Characters of a description that are kept: with less the model can't tell what a skill is for."""
+
+
+class SkillList(Struct, frozen=True, kw_only=True):
+    """`text` is the list for the system prompt, "" if there is no skill. It has the first `shown` of the
+    skills that the model can use; `more` don't fit."""
+
+    text: str = ""
+    shown: int = 0
+    more: int = 0
+
+    @property
+    def notice(self) -> str:
+        """A sentence with the numbers, if some don't fit; else ""."""
+        if not self.more:
+            return ""
+        total = self.shown + self.more
+        return f"The model can use {total:,} skills: it sees {self.shown:,} and can search for the others."
+
+
+def skill_list(skills: Iterable[Skill]) -> SkillList:
+    """The list of the skills: first those of the project, each part in the order of its names. Same skills,
+    same bytes."""
+    every = sorted(skills, key=lambda skill: (skill.origin != "project", skill.name))
     if not every:
-        return ""
+        return SkillList()
     listed = [(skill.name, skill.description) for skill in every if skill.for_model]
-    return "\n".join((_INTRODUCTION, *fitted_list(listed, MOST_BYTES), ""))
+    lines, more = fitted_list(listed, MOST_BYTES, _SHORTEST)
+    rest = [f"- and {more} more: find them with the tool skill and its query"] if more else []
+    return SkillList(text="\n".join((_INTRODUCTION, *lines, *rest, "")), shown=len(lines), more=more)

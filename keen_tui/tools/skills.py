@@ -19,6 +19,7 @@ from keen_tui.settings.added.skills import (
 )
 from keen_tui.text.units import size
 from keen_tui.tools.skill_list import skill_list
+from keen_tui.tools.word_search import best
 
 MOST_CHARACTERS: Final = 64_000
 """Characters of a skill that are given at once; `read_file` continues."""
@@ -38,13 +39,19 @@ class GivenSkill(Struct, frozen=True, kw_only=True):
 
 
 class SkillShelf:
-    """The skills of a session by name. `listed` is their part of the system prompt; `in_use` returns the
-    names of those that the conversation uses."""
+    """The skills of a session by name. `listed` is their part of the system prompt, and `is_searched` whether
+    it leaves some out; `in_use` returns the names of those that the conversation uses."""
 
     def __init__(self, skills: Sequence[Skill] = ()) -> None:
         self.by_name = {skill.name: skill for skill in skills}
         self.in_use: Callable[[], Collection[str]] = tuple
-        self.listed = skill_list(skills)
+        listed = skill_list(skills)
+        self.listed, self.is_searched = listed.text, listed.more > 0
+
+    def found(self, query: str) -> list[Skill]:
+        """The skills for the model that fit the query best, best first."""
+        for_model = (skill for skill in self.by_name.values() if skill.for_model)
+        return best(query, for_model, lambda skill: (skill.name, skill.description))
 
     def given(self, skill: Skill, words: str | None = None) -> GivenSkill:
         """The skill as it is on the disk now; `words` are those of a person who calls it. Blocks.

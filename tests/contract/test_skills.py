@@ -315,3 +315,38 @@ async def test_writing_beside_a_skill_asks_like_everywhere(work: Path, at_work: 
         await bench.ask("Write it.")
         assert "nobody to ask" in bench.results()[0]
         assert (pdf.folder / "forms.md").read_text() == "Fields have names.\n"
+
+
+async def test_the_model_finds_skills_that_are_not_in_its_list(
+    work: Path, at_work: AtWork, pdf: Skill
+) -> None:
+    others = [replace(pdf, name=f"a{number:03}", description="Bakes bread. " * 10) for number in range(400)]
+    script = [
+        Reply([Call("skill", {"query": "fill in a form"})]),
+        Reply([Call("skill", {"name": "pfd"})]),
+        Reply([Call("skill", {"query": "nothing like it"})]),
+        Reply([LOAD]),
+        OK,
+    ]
+    async with at_work(script, work, skills=[*others, pdf]) as bench:
+        done = await bench.ask("Fill in form.pdf")
+        assert "- pdf:" not in bench.system(0)
+        assert "more: find them with the tool skill and its query" in bench.system(0)
+        found, unknown, nothing, given = bench.results()
+        assert found == "- pdf: Fills PDF forms."
+        assert "there is no skill 'pfd'" in unknown
+        assert len(unknown) < 1_000, "400 names would be noise"
+        assert nothing == "No skill fits. Try other words."
+        assert given.startswith("Skill pdf, in the folder")
+        assert isinstance(done, TurnDone)
+        assert [skill.name for skill in done.turn_memory.skills] == ["pdf"]
+        bench.assert_valid_requests()
+
+
+async def test_without_more_skills_than_fit_there_is_nothing_to_search(
+    work: Path, at_work: AtWork, pdf: Skill
+) -> None:
+    async with at_work([Reply([Call("skill", {"query": "forms"})]), OK], work, skills=[pdf]) as bench:
+        await bench.ask("Fill in form.pdf")
+        assert '"query"' not in str(bench.server.requests[0].body["tools"])
+        assert "name" in bench.results()[0]

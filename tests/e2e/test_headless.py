@@ -127,6 +127,28 @@ async def test_a_skill_is_called_by_its_name(program: Program) -> None:
         assert piped.strip() == "/pdf form.pdf"
 
 
+async def test_an_unknown_command_is_refused_with_the_nearest_names(program: Program) -> None:
+    for name in ("review-code", "review-docs", "pdf"):
+        (program.home / "skills" / name).mkdir(parents=True)
+        text = f"---\nname: {name}\ndescription: d\n---\nDo it."
+        (program.home / "skills" / name / "SKILL.md").write_text(text)
+    async with ModelServer([Reply([Say("Ok.")])] * 5) as server:
+        connection = ("--base-url", server.base_url, "--model", "m", "-p")
+        refused = await program.run(*connection, "/review-cod")
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == (
+            "keen-tui: There is no command /review-cod. Did you mean /review-code or /review-docs? "
+            "Start with a space to send it as a prompt.\n"
+        )
+        unlike = await program.run(*connection, "/zzz")
+        assert (unlike.code, "Did you mean" in unlike.err) == (2, False)
+        assert not server.requests
+        for message in ("/etc/hosts is broken", "/tmp is full", "/etc/hosts", " /review-cod"):
+            assert (await program.run(*connection, message)).code == 0
+        assert (await program.run(*connection, stdin="/review-cod")).code == 0
+        assert len(server.requests) == 5
+
+
 async def test_json_is_one_object_with_memory_and_usage(program: Program) -> None:
     script = [
         Reply([Call("write_file", {"path": "a.py", "content": "x"}), Call("bash", {"command": "exit 2"})]),

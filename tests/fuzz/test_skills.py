@@ -50,7 +50,7 @@ def test_whatever_a_file_says_it_is_read_or_refused(content: bytes) -> None:
             shown = (skill.name, skill.description, skill.hint, *skill.remarks)
             assert not any(HIDDEN.search(text) or "\n" in text for text in shown)
             assert 0 < len(skill.name) <= 64
-            listed = skill_list([skill])
+            listed = skill_list([skill]).text
             assert len(listed.encode("utf-8", "replace")) < MOST_BYTES
             assert listed.count("\n- ") == 1
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.frontend_setup import additions_here
 from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.settings.added.project import Trust, read_project
@@ -22,6 +24,7 @@ from keen_tui.settings.added.skills import (
     read_skills,
     with_arguments,
 )
+from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import own_skill_places
 from keen_tui.tools.permissions.rule_check import check_rules
 
@@ -299,6 +302,20 @@ def test_a_link_out_of_the_project_is_never_used(home: Path, project: Path) -> N
     assert "outside the project" in read.problems[0]
 
 
+def test_all_skills_of_a_large_collection_are_found(home: Path) -> None:
+    for number in range(250):
+        write(home / f".claude/skills/s{number}", PDF.replace("name: pdf", f"name: s{number}"))
+    assert {skill.name for skill in own(home).skills} == {f"s{number}" for number in range(250)}
+
+
+def test_a_notice_at_the_start_says_how_many_the_model_sees(home: Path) -> None:
+    for number in range(250):
+        text = PDF.replace("name: pdf", f"name: s{number}").replace("forms.", "forms. " * 20)
+        write(home / f".claude/skills/s{number}", text)
+    (notice,) = additions_here(Settings(), os.environ, home.parent).problems
+    assert re.fullmatch(r"The model can use 250 skills: it sees \d+ and can search for the others\.", notice)
+
+
 def test_too_many_files_are_not_used(home: Path, project: Path) -> None:
     folder = write(project / ".claude/skills/large")
     for number in range(MOST_FILES):
@@ -307,7 +324,15 @@ def test_too_many_files_are_not_used(home: Path, project: Path) -> None:
     say_yes(project)
     read = own(home)
     assert [skill.name for skill in read.skills] == ["pdf"]
-    assert "may have 2,000 files and 32 MB together" in read.problems[0]
+    assert f"may have {MOST_FILES:,} files and 32 MB together" in read.problems[0]
+
+
+def test_skills_with_the_same_problem_are_named_in_one_sentence(home: Path) -> None:
+    for number in range(30):
+        write(home / f".claude/skills/s{number:02}", "no front matter")
+    (problem,) = own(home).problems
+    assert problem.startswith("30 skills in ~/.claude/skills aren't used (s00, s01, ")
+    assert problem.endswith(" and 10 more): it has no front matter: its first line must be ---.")
 
 
 def test_the_user_s_own_skill_goes_before_the_project_s(home: Path, project: Path) -> None:

@@ -4,7 +4,7 @@ offered."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -146,13 +146,23 @@ class SlashCommands:
     def refusal(self, called: Called) -> str:
         """Why it can't be run, "" where it can."""
         if called.what is None:
-            return f"There is no command /{called.name}. Did you mean /{self._nearest(called.name)}?"
+            nearest = _nearest(called.name, (*_BUILT_IN, *self._own), 1) or ["help"]
+            return f"There is no command /{called.name}. Did you mean /{nearest[0]}?"
         if called.words and isinstance(called.what, Action) and not called.what.takes:
             return f"/{called.name} takes no arguments. Start with a space to send it as a message."
         return ""
 
-    def _nearest(self, name: str) -> str:
-        """The known command that is most similar to this one."""
-        from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
+    def refusal_without_screen(self, called: Called) -> str:
+        """Why a prompt that calls it can't be sent: it is built in, or unknown."""
+        if called.what is not None:
+            return f"/{called.name} works only on the screen. Start with a space to send it as a prompt."
+        nearest = " or ".join(f"/{name}" for name in _nearest(called.name, tuple(self._own), 3))
+        hint = f" Did you mean {nearest}?" if nearest else ""
+        return f"There is no command /{called.name}.{hint} Start with a space to send it as a prompt."
 
-        return (get_close_matches(name, (*_BUILT_IN, *self._own), n=1, cutoff=0.5) or ["help"])[0]
+
+def _nearest(name: str, known: Sequence[str], most: int) -> list[str]:
+    """The known names that are most similar to this one, the most similar first."""
+    from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
+
+    return get_close_matches(name, known, n=most, cutoff=0.5)

@@ -17,9 +17,7 @@ from keen_tui.system.paths import SKILL_PLACES
 FILES: Final = ("SKILL.md", "skill.md")
 """The file that makes a folder a skill; the first one counts."""
 
-MOST_SKILLS: Final = 200
-"""Folders that are looked at in one place."""
-MOST_FILES: Final = 2_000
+MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 32_000_000
 """Files, and bytes in them, of all skills of a project together: all of them are read at each start."""
 
@@ -145,7 +143,7 @@ def _folders(place: SkillPlace) -> Iterator[SkillFolder]:
             names = sorted(entry.name for entry in listing if entry.name[0] != ".")
     except OSError:
         return
-    for name in names[:MOST_SKILLS]:
+    for name in names:
         file = next((each for each in FILES if os.path.lexists(place.folder / name / each)), "")
         if file:
             path = Path(os.path.realpath(place.folder / name))

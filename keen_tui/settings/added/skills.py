@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.added.definition_files import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
@@ -91,20 +92,27 @@ class SkillProblem(Exception):
 def read_skills(folders: Iterable[SkillFolder]) -> FoundSkills:
     """The skills in the folders: of two with the same name, the first one. Blocks; never raises."""
     found: dict[str, Skill] = {}
-    problems: list[str] = []
+    unused: dict[tuple[str, str], list[str]] = {}
     for folder in folders:
-        shown = f"{folder.place.shown}/{clean(folder.name)}"
+        place = folder.place.shown
         try:
             skill = _read(folder)
         except SkillProblem as why:
-            problems.append(f"The skill in {shown} isn't used: {why}.")
+            unused.setdefault((place, str(why)), []).append(clean(folder.name))
             continue
         if skill.name in found:
-            other = found[skill.name].where
-            problems.append(f"The skill in {shown} isn't used: {skill.name} is in {other}, too.")
+            why_not = f"{skill.name} is in {found[skill.name].where}, too"
+            unused.setdefault((place, why_not), []).append(clean(folder.name))
         else:
             found[skill.name] = skill
-    return FoundSkills(found=tuple(found.values()), problems=tuple(problems))
+    problems = tuple(_unused(place, why, names) for (place, why), names in unused.items())
+    return FoundSkills(found=tuple(found.values()), problems=problems)
+
+
+def _unused(place: str, why: str, names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"The skill in {place}/{names[0]} isn't used: {why}."
+    return f"{len(names):,} skills in {place} aren't used ({first_names(names)}): {why}."
 
 
 def joined_skills(own: FoundSkills, project: FoundSkills) -> FoundSkills:

@@ -75,7 +75,8 @@ class Task:
 
 def _description(agents: Sequence[AgentDefinition]) -> str:
     described = [(agent.name, agent.description) for agent in agents]
-    lines = "\n".join(fitted_list(described, MOST_BYTES))
+    fitting, more = fitted_list(described, MOST_BYTES)
+    lines = "\n".join((*fitting, *([f"- and {more} more, not named here"] if more else [])))
     return (
         "Give a task to a sub-agent. It works in a context of its own with its own tools, and you get only "
         "its last message and what it changed, so that long searches don't fill this conversation. It can't "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from keen_tui.domain.errors import ToolFailure
@@ -15,18 +15,14 @@ from keen_tui.text.units import counted
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
 from keen_tui.tools.mcp.server_tool import ServerTool
+from keen_tui.tools.word_search import MOST_FOUND, best
 
 NAME: Final = "mcp_search"
 
 MOST_SHARE: Final = 0.10
 """The share of the context window that the descriptions of all servers' tools may take."""
 
-MOST_FOUND: Final = 8
-"""One search returns at most this many tools."""
-
 _MOST_LISTED: Final = 100
-_SMALL: Final = frozenset(("a", "an", "and", "for", "in", "of", "on", "or", "the", "this", "to", "with"))
-_WORD = re.compile(r"[a-z0-9]+")
 _NAMES = re.compile(rf"\b{SERVER_TOOLS}[a-zA-Z0-9_-]+")
 
 
@@ -80,7 +76,7 @@ class ToolSearch:
         return PreparedCall(access=NOTHING_TOUCHED, display=None, run=run)
 
     def _result(self, query: str) -> ToolResult:
-        tools = best(query, self._tools.values())
+        tools = best(query, self._tools.values(), described)
         if not tools:
             names = sorted(self._tools)
             more = f"\n[and {len(names) - _MOST_LISTED} more]" if len(names) > _MOST_LISTED else ""
@@ -94,23 +90,9 @@ class ToolSearch:
         return ToolResult(text="\n\n".join(texts), summary=counted(len(tools), "tool"))
 
 
-def best(query: str, tools: Iterable[ServerTool]) -> list[ServerTool]:
-    """The tools that fit the query best, best first, at most MOST_FOUND. The same words find the same
-    tools."""
-    named = {name.lower() for name in _NAMES.findall(query)}
-    words = set(_WORD.findall(query.lower())) - _SMALL
-    scored = [(_score(tool, words, named), tool.spec.name, tool) for tool in tools]
-    fitting = sorted((-score, name, tool) for score, name, tool in scored if score)
-    return [tool for _, _, tool in fitting[:MOST_FOUND]]
-
-
-def _score(tool: ServerTool, words: set[str], named: set[str]) -> int:
-    name = tool.spec.name.lower()
-    if name in named:
-        return 1_000
-    of_name, of_text = set(_WORD.findall(name)), set(_WORD.findall(tool.spec.description.lower()))
-    parts = sum(any(len(word) > 3 and word in part for part in of_name) for word in words - of_name)
-    return 10 * len(words & of_name) + 4 * parts + 2 * len(words & of_text)
+def described(tool: ServerTool) -> tuple[str, str]:
+    """What a search looks at."""
+    return tool.spec.name, tool.spec.description
 
 
 def names_in(text: str) -> list[str]:

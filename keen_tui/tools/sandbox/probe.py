@@ -28,6 +28,9 @@ from keen_tui.tools.sandbox.scratch import FOLDER
 _PATIENCE = 10.0
 """Seconds that a sandbox may take to run almost nothing."""
 
+_MANY_SKILLS = 50
+"""From so many skills on, their folder is shown as a whole."""
+
 _AND = ", and "
 _PROBE = "keen-probe-"
 _FORGOTTEN = 600.0
@@ -90,6 +93,7 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
     home = os.path.realpath(environ.get("HOME") or Path.home())
     own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
     in_tree = tree_at(workspace, environ) is not None
+    folders, beside = skill_folders(skills, workspace)
     return policy_for(
         Path(os.path.realpath(workspace)),
         Path("/home/nobody" if home == "/" else home),
@@ -97,12 +101,44 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
         child_environment(environ),
         code=own_code(),
         scratch=Path(os.path.realpath(data_folder(environ)), FOLDER),
-        skills=skills,
-        secrets=tuple(path for folder in skills for path in _secrets_in(folder)),
+        skills=folders,
+        secrets=(*beside, *(path for folder in skills for path in _secrets_in(folder))),
         in_tree=in_tree,
         git=git_place(Path(os.path.realpath(workspace)), Path(home)),
         resolved=os.path.realpath,
     )
+
+
+def skill_folders(skills: Sequence[Path], workspace: Path) -> tuple[Sequence[Path], Sequence[Path]]:
+    """The folders to show for these skills, and what in them isn't shown.
+
+    A folder `skills` with many of them is shown as a whole, without what else is in it: the time to start a
+    command grows with the square of the number of mounts.
+    """
+    by_place: dict[Path, list[Path]] = {}
+    for folder in skills:
+        by_place.setdefault(folder.parent, []).append(folder)
+    folders: list[Path] = []
+    beside: list[Path] = []
+    for place, inside in by_place.items():
+        is_whole = (
+            len(inside) >= _MANY_SKILLS and place.name == "skills" and not workspace.is_relative_to(place)
+        )
+        others = _others_in(place, inside) if is_whole else None
+        if others is None or len(others) >= len(inside):
+            folders += inside
+        else:
+            folders.append(place)
+            beside += others
+    return folders, beside
+
+
+def _others_in(place: Path, skills: Sequence[Path]) -> list[Path] | None:
+    """The entries of a place that aren't these skills, without links; None if it can't be listed."""
+    try:
+        return sorted(each for each in set(place.iterdir()) - set(skills) if not each.is_symlink())
+    except OSError:
+        return None
 
 
 def _secrets_in(folder: Path) -> Iterator[Path]:

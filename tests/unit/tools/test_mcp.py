@@ -25,7 +25,7 @@ from keen_tui.tools.mcp.log_tail import LONGEST_LINE, MOST_LINES, LogTail
 from keen_tui.tools.mcp.names import server_parts, told_apart, tool_names
 from keen_tui.tools.mcp.results import server_result
 from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
-from keen_tui.tools.mcp.search import MOST_FOUND, best
+from keen_tui.tools.mcp.search import described
 from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.server_tool import ServerTool
 from keen_tui.tools.permissions.permissions import Allowed, judge
@@ -34,6 +34,7 @@ from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
 from keen_tui.tools.sandbox.probe import no_sandbox
 from keen_tui.tools.shown_arguments import arguments_shown
+from keen_tui.tools.word_search import MOST_FOUND, best
 
 ALLOWED_BY_APIS = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -480,12 +481,12 @@ def test_a_search_finds_by_name_and_by_description(query: str, first: str | None
         ("blame", "Says who wrote a line of a file."),
         ("merge", "Merges."),
     )
-    found = best(query, tools)
+    found = best(query, tools, described)
     assert (found[0].tool if found else None) == first
 
 
 def test_a_search_returns_the_best_only_and_the_same_ones_again() -> None:
     tools = offered(*((f"issue_{number}", "About issues.") for number in range(30)))
-    found = best("issue", tools)
+    found = best("issue", tools, described)
     assert len(found) == MOST_FOUND
-    assert found == best("issue", list(reversed(tools)))
+    assert found == best("issue", list(reversed(tools)), described)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.tools.sandbox.policy import policy_for
-from keen_tui.tools.sandbox.probe import policy_here
+from keen_tui.tools.sandbox.probe import policy_here, skill_folders
 from keen_tui.tools.sandbox.scratch import scratch_in
 from keen_tui.tools.sandbox.seatbelt import profile
 from tests.support.jail import SANDBOXES, Jail
@@ -55,6 +55,29 @@ def test_secrets_in_a_skill_are_hidden(tmp_path: Path) -> None:
     policy = policy_here(tmp_path / "work", os.environ, (folder,))
     assert folder / ".env" in policy.hidden
     assert folder / "SKILL.md" not in policy.hidden
+
+
+def test_many_skills_of_one_folder_are_one_place_without_what_is_beside_them(tmp_path: Path) -> None:
+    skills = [skill_in(tmp_path / f"home/.claude/skills/s{number}") for number in range(60)]
+    other = skill_in(skills[0].parent / "other")
+    few = skill_in(tmp_path / "few/pdf")
+    policy = policy_here(tmp_path / "work", os.environ, (*skills, few))
+    assert policy.skills == (skills[0].parent, few)
+    assert other in policy.hidden
+    assert skills[3] / ".env" in policy.hidden
+
+
+async def test_commands_see_many_skills_and_nothing_beside_them(jail: Jail) -> None:
+    skills = [skill_in(jail.home / f".claude/skills/s{number}") for number in range(60)]
+    other = skill_in(skills[0].parent / "other")
+    (skills[0].parent / "notes.txt").write_text("TOP SECRET\n")
+    (place,), beside = skill_folders(skills, jail.workspace)
+    jail.show_skill(place, *beside, skills[5] / ".env")
+    assert (await jail(f"sh {skills[59]}/scripts/run.sh")).text.splitlines()[:2] == ["it ran", "the skill"]
+    for hidden in (other / "SKILL.md", skills[0].parent / "notes.txt", skills[5] / ".env"):
+        seen = (await jail(f"cat {hidden}; echo end")).text
+        assert "SECRET" not in seen
+        assert "the skill" not in seen
 
 
 def test_the_profile_of_macos_opens_a_skill_in_a_hidden_folder_last(tmp_path: Path) -> None:
