@@ -218,7 +218,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
         asked = HeadlessPrompt(given["prompt"] if "input" in given else "")
     else:
         asked = read_prompt(given["prompt"], sys.stdin)
-    additions = additions_here(settings, os.environ)
+    additions = additions_here(settings, os.environ, sets_up="init" in given)
     text = _with_command(additions, asked.text, is_typed=given["prompt"].startswith("/"))
     store = build_store(os.environ)
     opening = asked_for(given, store)

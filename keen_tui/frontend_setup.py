@@ -68,7 +68,7 @@ def live(
     """
     store = build_store(environ)
     opening, folder = asked_for(given, store), Path.cwd()
-    additions = additions_here(settings, environ, folder)
+    additions = additions_here(settings, environ, folder, sets_up="init" in given)
     said = (problem, broad_folder(folder), *given.get("entered", ()))
     return _set_up(settings, given, environ, folder, store, additions, said=said, opening=opening)
 
@@ -234,9 +234,11 @@ def _server_service(session: Session, environ: Mapping[str, str]) -> ServerServi
     return ServerService(servers, home_folder(environ))
 
 
-def additions_here(settings: Settings, environ: Mapping[str, str], folder: Path | None = None) -> Additions:
+def additions_here(
+    settings: Settings, environ: Mapping[str, str], folder: Path | None = None, *, sets_up: bool = False
+) -> Additions:
     """What the user and a trusted project add, for a folder (None: the current one); in a work tree of
-    Keen's, what its project adds."""
+    Keen's, what its project adds. The hooks for the setup are among it only if Keen `sets_up` the project."""
     read = read_additions(
         project_folder(folder or Path.cwd(), environ),
         environ,
@@ -245,6 +247,8 @@ def additions_here(settings: Settings, environ: Mapping[str, str], folder: Path 
         servers=settings.mcp_servers,
         api_keys=lambda: key_variables(settings, environ),
     )
+    if not sets_up:
+        read = replace(read, hooks=tuple(hook for hook in read.hooks if hook.point != "Setup"))
     if not read.skills:
         return read
     from keen_tui.tools.skill_list import skill_list  # noqa: PLC0415 - only where there are skills

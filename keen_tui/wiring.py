@@ -214,7 +214,7 @@ def build_review(
     from keen_tui.tools.builtin.report_findings import ReportFindings  # noqa: PLC0415
 
     backup, rules, home = TurnBackup(), build_rules(settings, environ), home_folder(environ)
-    points = POINTS_IN_AGENTS - {"SubagentStop"}
+    points = POINTS_IN_AGENTS - {"SubagentStart", "SubagentStop"}
     tools = build_toolbox(
         diff.root, backup, rules=rules, key_variables=lambda: key_variables(settings, environ)
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from keen_tui.agent.hooks.answers import with_reason
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.stops import stop_notice
@@ -65,7 +66,9 @@ async def compact(
     try:
         answer = await setup.hooks.before_compaction(focus, automatic=automatic)
         if answer.blocks:
-            end = CompactionFailed(reason="hook", detail=f"A hook blocked the summary: {answer.why}")
+            end = CompactionFailed(
+                reason="hook", detail=with_reason("A hook blocked the summary", answer.why)
+            )
         else:
             end = await _compacted(old, policy, setup, start)
     except asyncio.CancelledError:

@@ -111,6 +111,7 @@ _WRITTEN: Mapping[str, str] = {
     "output": "--output",
     "input": "--input",
     "worktree": "--worktree",
+    "init": "--init",
     "until": "--until",
     "max_turns": "--max-turns",
     "max_hours": "--max-hours",
@@ -119,7 +120,7 @@ _WRITTEN: Mapping[str, str] = {
 
 _TAKEN_TOO = frozenset(
     (
-        *(("serve", flag) for flag in ("demo", "pace", "resume", "go_on", "fork", "worktree")),
+        *(("serve", flag) for flag in ("demo", "pace", "resume", "go_on", "fork", "worktree", "init")),
         ("review", "output"),
     )
 )
@@ -130,6 +131,7 @@ _APART = (
     ("demo", "resume"),
     ("demo", "go_on"),
     ("demo", "worktree"),
+    ("demo", "init"),
     ("resume", "go_on"),
     ("input", "until"),
     ("input", "demo"),

@@ -88,6 +88,7 @@ _WORK = (
         {"nargs": "?", "const": ""},
         "worktrees",
     ),
+    LineFlag(("--init",), "run your Setup hooks and the project's first", options=_SWITCH),
 )
 
 _SAVED = (

@@ -449,3 +449,103 @@ async def test_stop_ends_a_running_hook(tmp_path: Path, at_work: AtWork) -> None
         end = await bench.log.wait_for_end()
         assert end.reason == "interrupted"
     assert not (tmp_path / "a.py").exists()
+
+
+SILENT = "exit 2"
+
+
+async def test_hooks_without_a_reason_are_told_in_whole_sentences(tmp_path: Path, at_work: AtWork) -> None:
+    hooks = [hook("PreToolUse", SILENT, "Write"), hook("PostToolUse", SILENT, "Bash")]
+    stop = hook("Stop", "[ -e stopped ] || { touch stopped; exit 2; }")
+    script = [Reply([WRITE, Call("bash", {"command": "echo hi"})]), DONE, DONE]
+    async with at_work(script, tmp_path, hooks=[*hooks, stop]) as bench:
+        await bench.ask("write it")
+        assert bench.results(1) == [
+            "A hook of the user denied this call and gave no reason.",
+            "hi\n[a hook of the user objects to this call and gives no reason]",
+        ]
+        assert bench.lines(2)[-1] == "user: A hook of mine says that you aren't done and gives no reason."
+        assert "A hook keeps the turn going and gives no reason." in notices(bench)
+
+
+@pytest.mark.parametrize("command", [SILENT, "echo '{\"continue\": false}'"])
+async def test_a_message_that_is_blocked_without_a_reason(
+    tmp_path: Path, at_work: AtWork, command: str
+) -> None:
+    async with at_work([DONE], tmp_path, hooks=[hook("UserPromptSubmit", command)]) as bench:
+        end = await bench.ask("hello")
+        assert isinstance(end, TurnError)
+        assert end.detail == "A hook blocked this message and gave no reason."
+
+
+async def test_a_hook_that_fails_each_time_is_named_once_for_each_reason(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    broken = hook("PreToolUse", "cat > now; [ -e a.py ] && { echo two >&2; exit 1; }; echo one >&2; exit 1")
+    look = Call("bash", {"command": "true"})
+    script = [Reply([look, look, WRITE]), Reply([look, look]), DONE]
+    async with at_work(script, tmp_path, hooks=[broken]) as bench:
+        await bench.ask("write it")
+        assert [text for text in notices(bench).splitlines() if "failed" in text] == [
+            f"The hook {broken.command!r} for PreToolUse failed (exit 1): one.",
+            f"The hook {broken.command!r} for PreToolUse failed (exit 1): two.",
+        ]
+
+
+async def test_a_hook_for_failed_calls_gets_the_error_and_tells_the_model(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    failed = hook(
+        "PostToolUseFailure",
+        f"cat >> failed.json; {answer('PostToolUseFailure', additionalContext='look at the log')}",
+    )
+    calls = [
+        Call("bash", {"command": "echo oh; exit 3"}),
+        Call("read_file", {"path": "missing.py"}),
+        Call("bash", {"command": "true"}),
+    ]
+    async with at_work([Reply(calls), DONE], tmp_path, hooks=[failed]) as bench:
+        await bench.ask("work")
+        assert [result.endswith("```\nlook at the log\n```") for result in bench.results()] == [
+            True,
+            True,
+            False,
+        ]
+    decoder, text = json.JSONDecoder(), (tmp_path / "failed.json").read_text()
+    first, end = decoder.raw_decode(text)
+    second, _ = decoder.raw_decode(text, end)
+    assert (first["tool_name"], first["tool_input"], first["is_interrupt"]) == (
+        "Bash", {"command": "echo oh; exit 3"}, False,
+    )  # fmt: skip
+    assert "oh" in first["error"]
+    assert (second["hook_event_name"], second["tool_name"]) == ("PostToolUseFailure", "Read")
+
+
+async def test_the_setup_runs_once_before_the_first_session(tmp_path: Path, at_work: AtWork) -> None:
+    hooks = [
+        hook(
+            "Setup",
+            f"cat >> setup.json; {answer('Setup', additionalContext='dependencies are there')}",
+            "init",
+        ),
+        hook("Setup", "touch wrong", "maintenance"),
+        hook("SessionStart", "test -s setup.json && echo the deploy is frozen"),
+    ]
+    async with at_work([DONE, DONE], tmp_path, hooks=hooks) as bench:
+        bench.session.open("s1", "", ())
+        await bench.ask("hello")
+        assert "dependencies are there\nthe deploy is frozen" in bench.system(0)
+        bench.session.open("s2", "", ())
+        await bench.ask("hello")
+        assert "the deploy is frozen" in bench.system(1)
+        assert "dependencies" not in bench.system(1)
+    given = json.loads((tmp_path / "setup.json").read_text())
+    assert (given["hook_event_name"], given["trigger"]) == ("Setup", "init")
+    assert not (tmp_path / "wrong").exists()
+
+
+async def test_a_setup_that_fails_is_told_and_stops_nothing(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([DONE], tmp_path, hooks=[hook("Setup", "echo no network >&2; exit 2")]) as bench:
+        bench.session.open("s1", "", ())
+        assert isinstance(await bench.ask("hello"), TurnDone)
+        assert "for Setup failed (exit 2): no network" in notices(bench)

@@ -524,6 +524,28 @@ async def test_a_hook_keeps_a_sub_agent_going_by_its_name(
         assert_valid(server.requests)
 
 
+async def test_a_hook_at_the_start_of_a_sub_agent_adds_context_to_its_task(
+    tmp_path: Path, api: Api, environ: dict[str, str]
+) -> None:
+    context = '{"hookSpecificOutput": {"hookEventName": "SubagentStart", "additionalContext": "use tabs"}}'
+    hooks = [
+        Hook(point="SubagentStart", matcher="writer", command=f"cat >> begun.txt; echo '{context}'"),
+        Hook(point="SubagentStart", matcher="explore", command="touch wrong.txt"),
+        Hook(point="SubagentStart", matcher="writer", command="exit 2"),
+    ]
+    parent = [Reply([task("one", "writer")]), said("Done.")]
+    server, answers = server_of({"go": parent, "one": [READ, said("It is there.")]})
+    async with server, with_agents(tmp_path, server, api, environ, hooks=hooks) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        assert "use tabs" in seen(answers.sent["one"][0])[-1].text
+        assert "use tabs" not in str(seen(answers.sent["go"][-1]))
+        given = (tmp_path / "work" / "begun.txt").read_text().replace(" ", "")
+        assert given.count('"hook_event_name":"SubagentStart"') == 1
+        assert '"agent_type":"writer"' in given and '"agent_id":"' in given
+        assert not (tmp_path / "work" / "wrong.txt").exists()
+        assert_valid(server.requests)
+
+
 async def test_a_definition_that_is_gone_loses_no_facts(tmp_path: Path, environ: dict[str, str]) -> None:
     write = Reply([Call("write_file", {"path": "b.txt", "content": "b\n"})])
     parent = [Reply([task("one", "writer")]), said("Done.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -125,6 +126,15 @@ async def test_a_skill_is_called_by_its_name(program: Program) -> None:
         assert typed.startswith("/pdf form.pdf\n\nSkill pdf, in the folder")
         assert "Fill form.pdf in." in typed
         assert piped.strip() == "/pdf form.pdf"
+
+
+async def test_setup_hooks_run_only_with_init(program: Program) -> None:
+    hooks = {"Setup": [{"hooks": [{"type": "command", "command": "echo x >> set-up"}]}]}
+    (program.home / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    assert (await program.ask([Reply([Say("Ok.")])], "-p", "hi")).code == 0
+    assert not (program.workspace / "set-up").exists()
+    assert (await program.ask([Reply([Say("Ok.")])], "-p", "hi", "--init")).code == 0
+    assert (program.workspace / "set-up").read_text() == "x\n"
 
 
 async def test_an_unknown_command_is_refused_with_the_nearest_names(program: Program) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keen_tui.agent.hooks.answers import BadAnswer, HookAnswer, answer_of, joined
+from keen_tui.agent.hooks.answers import BadAnswer, HookAnswer, answer_of, joined, with_reason
 from keen_tui.settings.added.hooks import HookPoint
 from keen_tui.tools.process.hook_process import HookRun
 
@@ -90,5 +90,20 @@ def test_the_strictest_of_several_answers_counts() -> None:
 
 def test_an_end_is_not_forgotten() -> None:
     assert joined((HookAnswer(), said({"continue": False, "stopReason": "enough"}))).ends == "enough"
-    assert said({"continue": False}).ends == "it gave no reason"
+    assert said({"continue": False}).ends == ""
     assert said({"continue": True}).ends is None
+
+
+POINTS_WITHOUT_A_BLOCK: tuple[HookPoint, ...] = ("Setup", "SessionStart", "SubagentStart", "SessionEnd")
+
+
+@pytest.mark.parametrize("point", POINTS_WITHOUT_A_BLOCK)
+def test_where_nothing_can_be_blocked_a_block_is_none(point: HookPoint) -> None:
+    given = {"decision": "block", "hookSpecificOutput": {"additionalContext": "x"}}
+    answer = answer_of(point, ended(output=json.dumps(given)))
+    assert (answer.blocks, answer.ruling, answer.context) == (False, "", "x")
+
+
+def test_a_sentence_ends_with_the_reason_or_says_that_there_is_none() -> None:
+    assert with_reason("A hook ended the turn", "enough") == "A hook ended the turn: enough"
+    assert with_reason("A hook ended the turn", "") == "A hook ended the turn and gave no reason."

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.added.additions import read_additions
 from keen_tui.settings.added.hooks import Hook, read_own_hooks, read_project_hooks, scripts_of
 from keen_tui.settings.added.project import read_project, trusted_project, with_project
 from keen_tui.settings.added.trust import settle_trust
@@ -48,10 +49,16 @@ def test_no_hook_runs_longer_than_a_minute(tmp_path: Path) -> None:
     assert own.found[0].timeout == 60
 
 
+def test_only_the_setup_may_take_longer(tmp_path: Path) -> None:
+    hooks = [command("a"), command("b", timeout=30), command("c", timeout=9_000)]
+    own = read_own_hooks(write(tmp_path / "hooks.json", Setup=[{"hooks": hooks}]))
+    assert [hook.timeout for hook in own.found] == [600, 30, 600]
+
+
 def test_what_keen_does_not_have_is_named(tmp_path: Path) -> None:
-    hooks: dict[str, Any] = {"SubagentStart": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "?"}]}]}
+    hooks: dict[str, Any] = {"TeammateIdle": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "?"}]}]}
     assert read_own_hooks(write(tmp_path / "hooks.json", **hooks)).ignored == (
-        "SubagentStart",
+        "TeammateIdle",
         "Stop of type prompt",
     )
 
@@ -135,12 +142,19 @@ class Place:
         self.script.parent.mkdir(parents=True)
         self.script.write_text("true\n")
         run = command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/fmt.sh --all\u001b]0;x')
-        write(self.project / file, PostToolUse=[{"matcher": "Edit", "hooks": [run]}], Setup=[])
+        write(self.project / file, PostToolUse=[{"matcher": "Edit", "hooks": [run]}], TeammateIdle=[])
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
         project = trusted_project(self.project, {"KEEN_HOME": str(self.home)}, check_rules)
         return project.hooks if project else ()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        environ = {"KEEN_HOME": str(self.home)}
+        return read_additions(
+            self.project, environ, check_rules, (), servers={}, api_keys=lambda: ()
+        ).problems
 
     def asked(self, answer: str) -> str:
         out = io.StringIO()
@@ -156,7 +170,7 @@ def test_hooks_of_a_project_run_once_the_user_has_agreed(tmp_path: Path, file: s
     assert "commands that run without asking, outside the sandbox" in question
     assert "PostToolUse of Edit:" in question
     assert "runs .claude/hooks/fmt.sh" in question
-    assert "Setup" in question.partition("not used")[2]
+    assert "TeammateIdle" in question.partition("not used")[2]
     assert "\x1b" not in question
     assert [hook.origin for hook in place.hooks] == ["project"]
 
@@ -227,11 +241,37 @@ def test_the_question_shows_all_that_runs(tmp_path: Path) -> None:
     assert "run29" in question
 
 
-@pytest.mark.parametrize("hooks", [[command("a " * 1_500)], [command(f"run{n}") for n in range(51)]])
-def test_hooks_that_cannot_all_be_shown_are_not_used(tmp_path: Path, hooks: list[dict[str, Any]]) -> None:
-    write(tmp_path / ".keen/hooks.json", Stop=[{"hooks": hooks}])
-    with pytest.raises(ConfigError):
-        read_project(tmp_path, check_rules)
+def test_a_hook_that_is_too_long_for_the_question_is_left_out_alone(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    write(place.project / ".keen/hooks.json", Stop=[{"hooks": [command("a " * 1_500), command("short")]}])
+    write(place.project / ".keen/settings.toml")
+    (place.project / ".keen/settings.toml").write_text('mode = "plan"\n')
+    question = place.asked("y\n")
+    assert "a Stop hook that is longer than 2,000 characters (a a a" in question
+    assert question.count("a ") < 100
+    assert "short" in question and "mode" in question
+    assert [hook.command for hook in place.hooks if hook.point == "Stop"] == ["short"]
+    (notice,) = place.notices
+    assert "Not used: a Stop hook that is longer than 2,000 characters" in notice
+
+
+def test_hooks_that_are_too_many_for_the_question_are_left_out(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    hooks = [command(f"run{number}") for number in range(60)]
+    write(place.project / ".keen/hooks.json", Stop=[{"hooks": hooks}])
+    question = place.asked("y\n")
+    assert "run49" in question and "run50" not in question
+    assert "11 hooks after the first 50" in question
+    assert len(place.hooks) == 50
+
+
+def test_events_that_keen_does_not_have_are_named_even_alone(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    write(place.project / ".claude/settings.json", TeammateIdle=[{"hooks": [command("x")]}])
+    assert place.asked("") == "", "there is nothing to agree to"
+    assert place.notices == (
+        "Some of the project's hooks don't run. Not used, since Keen doesn't know them: TeammateIdle.",
+    )
 
 
 @pytest.mark.parametrize("group", [{"matcher": "\ud800"}, {"hooks": [command("\ud800")]}])

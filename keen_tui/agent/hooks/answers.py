@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.settings.added.hooks import HookPoint
 from keen_tui.text.sanitize import clean
@@ -20,6 +21,20 @@ _LONGEST_LINE: Final = 500
 _PLAIN_CONTEXT: Final = ("SessionStart", "UserPromptSubmit")
 """Events at which output that isn't JSON is context for the model."""
 
+BLOCKS_NOTHING: Final[frozenset[HookPoint]] = frozenset(
+    (
+        "Setup",
+        "SessionStart",
+        "SubagentStart",
+        "SessionEnd",
+        "Notification",
+        "TurnIncomplete",
+        "TurnRetried",
+        "TurnDiscarded",
+    )
+)
+"""Events at which a hook can't block anything: the exit code 2 is a failure like others."""
+
 HookRuling = Literal["", "allow", "ask", "deny"]
 
 
@@ -28,8 +43,9 @@ class HookAnswer(Struct, frozen=True, kw_only=True):
 
     `ruling` is about a call or a permission, `blocks` about everything else; `reason` goes with both.
     `arguments` replace those of the call, under the names that the hook was given; None changes none.
-    `context` is for the model, `told` are sentences for the user. `ends`: the turn ends, for that reason.
-    What the user reads has no second line: it could look like a question of Keen's.
+    `context` is for the model, `told` are sentences for the user, and so are `failures`, about hooks that
+    didn't do their work. `ends`: the turn ends, for that reason. Reasons are "" if the hook gave none. What
+    the user reads has no second line: it could look like a question of Keen's.
     """
 
     ruling: HookRuling = ""
@@ -38,6 +54,7 @@ class HookAnswer(Struct, frozen=True, kw_only=True):
     arguments: Mapping[str, Any] | None = None
     context: str = ""
     told: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
     ends: str | None = None
 
     @property
@@ -61,8 +78,7 @@ def answer_of(point: HookPoint, run: HookRun) -> HookAnswer:
         BadAnswer: its output begins like JSON, but isn't what hooks answer.
     """
     if run.code == BLOCKS:
-        reason = _text(run.errors) or "it gave no reason"
-        return HookAnswer(ruling="deny", blocks=True, reason=reason)
+        return HookAnswer(ruling="deny", blocks=True, reason=_text(run.errors))
     output = run.output.strip()
     if not output.startswith("{"):
         return HookAnswer(context=_text(output)) if point in _PLAIN_CONTEXT else NO_ANSWER
@@ -71,7 +87,8 @@ def answer_of(point: HookPoint, run: HookRun) -> HookAnswer:
         json.dumps(given, ensure_ascii=False, allow_nan=False).encode()  # what can't be sent
     except (ValueError, RecursionError) as error:
         raise BadAnswer(f"its output isn't valid JSON: {error}") from error
-    return _from_json(given)
+    answer = _from_json(given)
+    return replace(answer, ruling="", blocks=False) if point in BLOCKS_NOTHING else answer
 
 
 def joined(answers: Iterable[HookAnswer]) -> HookAnswer:
@@ -87,6 +104,7 @@ def joined(answers: Iterable[HookAnswer]) -> HookAnswer:
             arguments=whole.arguments if each.arguments is None else each.arguments,
             context="\n".join(filter(None, (whole.context, each.context)))[:_MOST_CONTEXT],
             told=(*whole.told, *each.told),
+            failures=(*whole.failures, *each.failures),
             ends=each.ends if whole.ends is None else whole.ends,
         )
     return whole
@@ -107,11 +125,11 @@ def _from_json(given: Mapping[str, Any]) -> HookAnswer:
     return HookAnswer(
         ruling=ruling,
         blocks=given.get("decision") == "block",
-        reason=next(filter(None, map(_text, reasons)), "it gave no reason"),
+        reason=next(filter(None, map(_text, reasons)), ""),
         arguments=arguments,
         context=_text(specific.get("additionalContext")),
         told=(f"A hook says: {message}",) if message else (),
-        ends=None if goes_on else in_a_line(_text(given.get("stopReason"))) or "it gave no reason",
+        ends=None if goes_on else in_a_line(_text(given.get("stopReason"))),
     )
 
 
@@ -139,3 +157,13 @@ def in_a_line(text: str) -> str:
     """A text from a hook as one line, cut to what anybody reads."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+def with_reason(sentence: str, reason: str, before: str = ": ", *, gives: str = "gave") -> str:
+    """A sentence about a hook, with its reason after `before`, or without one."""
+    return f"{sentence}{before}{reason}" if reason else f"{sentence} and {gives} no reason."
+
+
+def denial(answer: HookAnswer) -> str:
+    """What the model reads about a call that a hook denied."""
+    return with_reason("A hook of the user denied this call", answer.reason, " and says: ")

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from keen_tui.agent.hooks.answers import BadAnswer, HookAnswer, answer_of, joined
+from keen_tui.agent.hooks.answers import BLOCKS_NOTHING, BadAnswer, HookAnswer, answer_of, joined
 from keen_tui.agent.hooks.tool_names import UsualCall
 from keen_tui.agent.jobs import BackgroundJobs
 from keen_tui.domain.events import Event, HookRunning
@@ -131,7 +131,7 @@ class HookRunner:
             return _failed(hook, "can't be started: its command isn't text", asks=True)
         if run.timed_out:
             return _failed(hook, f"took longer than {timeout:g} s and was ended", asks=True)
-        if run.code not in (0, BLOCKS):
+        if run.code not in (0, BLOCKS) or (run.code == BLOCKS and hook.point in BLOCKS_NOTHING):
             said = first_line(clean(run.errors or run.output, newlines=True))
             return _failed(hook, f"failed (exit {run.code})" + (f": {said}" if said else ""))
         try:
@@ -167,8 +167,8 @@ def _changed(hook: Hook) -> HookAnswer:
     why = f"{_script(hook)} has changed since you agreed to it, so the hook doesn't run. Restart Keen."
     log.warning("a hook's script has changed: %s", hook.command)
     if hook.point not in _GUARDS:
-        return HookAnswer(told=(why,))
-    return HookAnswer(ruling="deny", blocks=True, reason=why, told=(why,))
+        return HookAnswer(failures=(why,))
+    return HookAnswer(ruling="deny", blocks=True, reason=why, failures=(why,))
 
 
 def _script(hook: Hook) -> str:
@@ -177,13 +177,13 @@ def _script(hook: Hook) -> str:
 
 
 def _failed(hook: Hook, how: str, *, asks: bool = False) -> HookAnswer:
-    told = (f"The hook {_name(hook)!r} for {hook.point} {how}.",)
+    failures = (f"The hook {_name(hook)!r} for {hook.point} {how}.",)
     if not asks or hook.point not in _GUARDS:
-        return HookAnswer(told=told)
+        return HookAnswer(failures=failures)
     reason = f"{_name(hook)!r} {how}"
     if hook.point == "UserPromptSubmit":
         return HookAnswer(blocks=True, reason=reason)
-    return HookAnswer(ruling="ask", reason=reason, told=told)
+    return HookAnswer(ruling="ask", reason=reason, failures=failures)
 
 
 def _name(hook: Hook) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
+from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer, joined
 from keen_tui.agent.hooks.hook_runner import HookRunner, Programs
 from keen_tui.agent.hooks.tool_names import UsualCall, own_arguments, usual_call
 from keen_tui.agent.jobs import BackgroundJobs
@@ -77,6 +77,8 @@ class SessionHooks:
         self._mode = mode
         self._background = background
         self._beginning: asyncio.Future[HookAnswer] | None = None
+        self._told: set[str] = set()
+        """The failures that the user was told in this session."""
 
     @property
     def session_context(self) -> str:
@@ -88,14 +90,21 @@ class SessionHooks:
 
     def switch(self, session_id: str, transcript: str, model: str, *, is_new: bool) -> None:
         """Another session is open, the first one or one in place of another: run the hooks for the end of
-        that one and for the start of this one. `begun` waits for the latter."""
+        that one and for the start of this one, and before the first one those for the setup. `begun` waits
+        for the start."""
         source: SessionSource = ("clear" if self._session_id else "startup") if is_new else "resume"
         if self._session_id:
             self._background.add(_unheard(self._end("clear" if is_new else "resume")))
+        sets_up = not self._session_id and self._runner.has("Setup", "init")
         self._session_id, self._transcript, self._beginning = session_id, transcript, None
-        if self._runner.has("SessionStart", source):
-            asked = self._ask("SessionStart", 0, (source,), {"source": source, "model": model})
-            self._beginning = asyncio.ensure_future(asked)
+        self._told.clear()
+        if sets_up or self._runner.has("SessionStart", source):
+            self._beginning = asyncio.ensure_future(self._begin(source, model, sets_up=sets_up))
+
+    async def _begin(self, source: SessionSource, model: str, *, sets_up: bool) -> HookAnswer:
+        setup = await self._ask("Setup", 0, ("init",), {"trigger": "init"}) if sets_up else NO_ANSWER
+        start = await self._ask("SessionStart", 0, (source,), {"source": source, "model": model})
+        return joined((setup, start))
 
     async def begun(self) -> None:
         """Wait until the hooks for the session's start have ended."""
@@ -115,7 +124,10 @@ class SessionHooks:
         return self._ask("SessionEnd", 0, (reason,), {"reason": reason}, most_seconds=END_SECONDS)
 
     async def before_prompt(self, turn: int, text: str) -> HookAnswer:
-        """The hooks' answer to a message of the user: it may be blocked, or get context."""
+        """The hooks' answer to a message of the user: it may be blocked, or get context. The task of a
+        sub-agent can only get context."""
+        if self._agent:
+            return await self._ask("SubagentStart", turn, (self._agent,), self._about_agent)
         return await self._ask("UserPromptSubmit", turn, (), {"prompt": text})
 
     async def before_call(self, turn: int, call: ToolCall) -> HookAnswer:
@@ -128,6 +140,15 @@ class SessionHooks:
 
     async def after_call(self, turn: int, call: ToolCall, result: ToolResult) -> HookAnswer:
         """The hooks' answer to the result of a call: the reason of a block and context go to the model."""
+        answers = []
+        if result.ran:
+            answers.append(await self._after_run(turn, call, result))
+        if result.outcome == "failed":
+            failure = {"error": result.text, "is_interrupt": False}
+            answers.append(await self._about_call("PostToolUseFailure", turn, call, failure))
+        return joined(answers)
+
+    async def _after_run(self, turn: int, call: ToolCall, result: ToolResult) -> HookAnswer:
         response: dict[str, Any] = {"success": result.outcome == "done", "output": result.text}
         if result.exit_code is not None:
             response |= {"stdout": result.text, "stderr": "", "exitCode": result.exit_code}
@@ -136,9 +157,10 @@ class SessionHooks:
         return await self._about_call("PostToolUse", turn, call, {"tool_response": response})
 
     def follows(self, call: ToolCall) -> bool:
-        """Whether hooks run after that call."""
+        """Whether hooks may run after that call."""
         usual = usual_call(call, self._workspace)
-        return self._runner.has("PostToolUse", usual.name, call.name, call=usual)
+        points: Sequence[HookPoint] = ("PostToolUse", "PostToolUseFailure")
+        return any(self._runner.has(point, usual.name, call.name, call=usual) for point in points)
 
     async def before_stop(self, turn: int, text: str, *, goes_on: bool) -> HookAnswer:
         """The hooks' answer to the end of a turn with the reply `text`: a block keeps it going. `goes_on`: a
@@ -146,9 +168,12 @@ class SessionHooks:
         given: dict[str, Any] = {"stop_hook_active": goes_on, "last_assistant_message": text}
         if not self._agent:
             return await self._ask("Stop", turn, (), given)
-        agent = {"agent_type": self._agent, "agent_id": self._session_id}
-        given |= {**agent, "agent_transcript_path": self._transcript}
+        given |= {**self._about_agent, "agent_transcript_path": self._transcript}
         return await self._ask("SubagentStop", turn, (self._agent,), given)
+
+    @property
+    def _about_agent(self) -> dict[str, Any]:
+        return {"agent_type": self._agent, "agent_id": self._session_id}
 
     async def before_compaction(self, focus: str, *, automatic: bool) -> HookAnswer:
         """The hooks' answer to a compaction, which they may block."""
@@ -233,7 +258,9 @@ class SessionHooks:
 
     async def _heard(self, asked: Awaitable[HookAnswer], turn: int) -> HookAnswer:
         answer = await asked
-        for sentence in answer.told:
+        failures = [sentence for sentence in dict.fromkeys(answer.failures) if sentence not in self._told]
+        self._told.update(failures)
+        for sentence in (*answer.told, *failures):
             self._publish(Notice(turn=turn, text=sentence))
         if answer.ends is not None:
             self.wants_end = answer.ends

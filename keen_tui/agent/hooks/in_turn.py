@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from keen_tui.agent.hooks.answers import HookAnswer
+from keen_tui.agent.hooks.answers import HookAnswer, denial, with_reason
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import ContextAdded, Notice
 from keen_tui.domain.messages import Message, ToolResult
@@ -28,15 +28,14 @@ async def admitted(message: Message, setup: TurnSetup) -> Sequence[Message]:
     if not answer.blocks:
         return (replace(message, context=answer.context),)
     words = first_line(message.text)
-    sentence = f"A hook blocked your message {words!r}, so it wasn't sent: {answer.why}"
+    sentence = with_reason(f"Your message {words!r} wasn't sent. A hook blocked it", answer.why)
     setup.publish(Notice(turn=message.turn, text=sentence))
     return ()
 
 
 def denied_by_hook(answer: HookAnswer) -> ToolResult:
     """The result of a call that a hook denied."""
-    text = f"A hook of the user denied this call and says: {answer.reason}"
-    return ToolResult(text=text, summary="denied by a hook", is_error=True, denied=True, ran=False)
+    return ToolResult(text=denial(answer), summary="denied by a hook", is_error=True, denied=True, ran=False)
 
 
 def with_answer(result: ToolResult, answer: HookAnswer) -> ToolResult:
@@ -46,4 +45,6 @@ def with_answer(result: ToolResult, answer: HookAnswer) -> ToolResult:
         for text in (answer.reason if answer.blocks else "", answer.context)
         if text
     ]
+    if answer.blocks and not answer.reason:
+        said.insert(0, "[a hook of the user objects to this call and gives no reason]")
     return replace(result, text="\n".join((result.text, *said))) if said else result

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
+from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer, denial
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
 from keen_tui.agent.turn.new_file_approvals import MADE, NewFileApprovals
 from keen_tui.agent.turn.reply import ApprovalReply, Audience
@@ -191,8 +191,7 @@ class Approvals:
         ask, and only for the call as it is."""
         said = await self._hooks(turn, call) if self._hooks else NO_ANSWER
         if said.ruling == "deny":
-            refusal = f"A hook of the user denied this call and says: {said.reason}"
-            return ApprovalDecision(allowed=False, refusal=refusal, refused="denied by a hook")
+            return ApprovalDecision(allowed=False, refusal=denial(said), refused="denied by a hook")
         if said.ruling == "allow" and said.arguments is None and verdict.may_be_waived:
             return ApprovalDecision(allowed=True)
         return None

@@ -9,6 +9,7 @@ from typing import Final
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context_meter import ContextMeter
+from keen_tui.agent.hooks.answers import with_reason
 from keen_tui.agent.hooks.in_turn import add_context
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import images_of, publish_images
@@ -63,7 +64,7 @@ async def _run_prompt_hooks(turn: ActiveTurn, conversation: Conversation, setup:
     answer = await setup.hooks.before_prompt(turn.turn, text)
     if answer.blocks or answer.ends is not None:
         why = answer.why if answer.blocks else answer.ends
-        return Broken(reason="hook", detail=f"A hook blocked this message: {why}")
+        return Broken(reason="hook", detail=with_reason("A hook blocked this message", why or ""))
     add_context(turn.turn, answer.context, setup)
     return None
 

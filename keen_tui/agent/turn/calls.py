@@ -188,10 +188,9 @@ class RunningCall:
         self.result = with_answer(self.result, HookAnswer(context=self._said.context))
 
     async def _run_hooks_after(self) -> None:
-        """Run the hooks for a call that has run, and note what they change."""
+        """Run the hooks for a call that has run or failed, and note what they change."""
         hooks = self._setup.hooks
-        has_run = self.result.ran and self.result.outcome in ("done", "failed")
-        if not (has_run and hooks.follows(self._call)):
+        if not (self.result.outcome in ("done", "failed") and hooks.follows(self._call)):
             return
         facts = len(self.result.facts)
         async with self._changes_noted():

@@ -15,6 +15,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
+from keen_tui.agent.hooks.answers import with_reason
 from keen_tui.agent.hooks.in_turn import add_context, admitted
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import ReadImages, images_of, publish_images
@@ -99,7 +100,7 @@ async def _boundary(turn: ActiveTurn, setup: TurnSetup) -> Broken | None:
     """What comes between the results of a step and the next one: the end that a hook wants, or the user's
     steering messages."""
     if (why := setup.hooks.wants_end) is not None:
-        return Broken(reason="hook", detail=f"A hook ended the turn: {why}")
+        return Broken(reason="hook", detail=with_reason("A hook ended the turn", why))
     await _steer(turn, setup)
     return None
 
@@ -152,8 +153,10 @@ async def _going_on(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Seq
         setup.publish(Notice(turn=turn.turn, text=text))
         return ()
     turn.stops_blocked += 1
-    words = f"A hook of mine says that you aren't done:\n{fenced(answer.reason)}"
-    setup.publish(Notice(turn=turn.turn, text=f"A hook keeps the turn going: {first_line(answer.reason)}"))
+    reason = fenced(answer.reason) if answer.reason else ""
+    words = with_reason("A hook of mine says that you aren't done", reason, ":\n", gives="gives")
+    told = with_reason("A hook keeps the turn going", first_line(answer.reason), gives="gives")
+    setup.publish(Notice(turn=turn.turn, text=told))
     return setup.provider.native(UserText(words, turn.turn))
 
 

@@ -87,15 +87,10 @@ def read_additions(
             *broken,
             *hidden,
             *wrong_agents,
-            *_unknown(own_hooks.ignored),
+            *own_hooks.notice("your"),
+            *(project.hook_problems if project else ()),
         ),
     )
-
-
-def _unknown(ignored: Sequence[str]) -> tuple[str, ...]:
-    if not ignored:
-        return ()
-    return (f"Some of your hooks don't run, since Keen doesn't know them: {', '.join(ignored)}.",)
 
 
 def _skills(environ: Mapping[str, str], project: Project | None) -> FoundSkills | None:

@@ -24,6 +24,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.brought import Brought, first_names, in_question
 from keen_tui.system.named_files import is_inside, named_paths
 from keen_tui.system.safe_read import content_of
+from keen_tui.text.units import counted
 
 FILE: Final = "hooks.json"
 """The user's hooks, in the settings folder."""
@@ -31,13 +32,16 @@ PROJECT_FILES: Final = (".keen/hooks.json", ".claude/settings.json")
 """Where a project keeps its hooks. Only `hooks` is read in these files."""
 
 HookPoint: TypeAlias = Literal[
+    "Setup",
     "SessionStart",
     "UserPromptSubmit",
     "PreToolUse",
     "PermissionRequest",
     "PostToolUse",
+    "PostToolUseFailure",
     "PreCompact",
     "Stop",
+    "SubagentStart",
     "SubagentStop",
     "SessionEnd",
     "Notification",
@@ -48,12 +52,20 @@ HookPoint: TypeAlias = Literal[
 """The events at which hooks run. The last three are Keen's own."""
 
 POINTS_IN_AGENTS: Final[frozenset[HookPoint]] = frozenset(
-    ("PreToolUse", "PermissionRequest", "PostToolUse", "SubagentStop")
+    (
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "SubagentStart",
+        "SubagentStop",
+    )
 )
 """The events at which hooks run in sub-agents."""
 
 MOST_SECONDS: Final = 60.0
-"""A hook never runs longer."""
+"""A hook never runs longer, except one that sets the project up."""
+MOST_SETUP_SECONDS: Final = 600.0
 
 PROJECT_FOLDER: Final = ("CLAUDE_PROJECT_DIR", "KEEN_PROJECT_DIR")
 """Environment variables of hooks that hold the workspace."""
@@ -64,6 +76,8 @@ _LARGEST_SCRIPT: Final = 50_000_000
 _MOST_HOOKS: Final = 50
 _LONGEST: Final = 2_000
 """Hooks of a project, and characters of each, that the question shows. It cuts nothing of what runs."""
+_LONGEST_NAMED: Final = 60
+"""Characters of the command by which a hook is named that isn't used."""
 _SEPARATORS: Final = re.compile(r"&&|\|\||[;&|\n]")
 """What separates the simple commands of a compound one."""
 _NAMES: Final = re.compile(r"[\w|, -]*")
@@ -127,11 +141,26 @@ class Hook(Struct, frozen=True, kw_only=True):
 
 
 class HookFile(Struct, frozen=True, kw_only=True):
-    """The hooks of one or several files, and the `ignored` parts: events and kinds of hooks that Keen doesn't
-    have."""
+    """The hooks of one or several files, and what of them isn't used: the `ignored` parts are events and
+    kinds of hooks that Keen doesn't have, those `left_out` don't fit into the question."""
 
     found: tuple[Hook, ...] = ()
     ignored: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """What isn't used, and why, in sentences without a full stop."""
+        unknown = (
+            f"Not used, since Keen doesn't know them: {first_names(self.ignored)}" if self.ignored else ""
+        )
+        return tuple(filter(None, (unknown, *(f"Not used: {each}" for each in self.left_out))))
+
+    def notice(self, whose: str) -> tuple[str, ...]:
+        """A sentence about what isn't used; nothing if all is."""
+        if not self.unused:
+            return ()
+        return (f"Some of {whose} hooks don't run. {'. '.join(self.unused)}.",)
 
 
 class _Handler(Struct, frozen=True):
@@ -139,7 +168,7 @@ class _Handler(Struct, frozen=True):
     command: str = ""
     args: tuple[str, ...] | None = None
     shell: str = "bash"
-    timeout: Annotated[float, Meta(gt=0)] = MOST_SECONDS
+    timeout: Annotated[float, Meta(gt=0)] = MOST_SETUP_SECONDS
     statusMessage: str = ""
     is_async: bool = field(default=False, name="async")
     wakes: bool = field(default=False, name="asyncRewake")
@@ -193,18 +222,22 @@ def read_project_hooks(folder: Path) -> HookFile:
             raise ConfigError(f"{file} can't be read: {error.strerror}.") from error
         if content is not None:
             files.append(_parsed(content, file, "project", partial(_agreed_scripts, file, folder)))
-    found = tuple(hook for each in files for hook in each.found)
-    if len(found) > _MOST_HOOKS:
-        raise ConfigError(f"The hooks in {folder} can't all be shown: use at most {_MOST_HOOKS}.")
-    if any(len(_shown(hook)) > _LONGEST for hook in found):
-        long = next(hook for hook in found if len(_shown(hook)) > _LONGEST)
-        raise ConfigError(
-            f"A {long.point} hook in {folder} is longer than {_LONGEST:,} characters, too long for the "
-            "question. Move its command into a script."
-        )
+    hooks = tuple(hook for each in files for hook in each.found)
+    fitting = [hook for hook in hooks if len(_shown(hook)) <= _LONGEST]
+    left_out = [_too_long(hook) for hook in hooks if len(_shown(hook)) > _LONGEST]
+    if (more := len(fitting) - _MOST_HOOKS) > 0:
+        left_out.append(f"{counted(more, 'hook')} after the first {_MOST_HOOKS}")
     return HookFile(
-        found=found,
+        found=tuple(fitting[:_MOST_HOOKS]),
         ignored=tuple(dict.fromkeys(name for each in files for name in each.ignored)),
+        left_out=tuple(left_out),
+    )
+
+
+def _too_long(hook: Hook) -> str:
+    return (
+        f"a {hook.point} hook that is longer than {_LONGEST:,} characters "
+        f"({in_question(hook.command, _LONGEST_NAMED)}); move its command into a script"
     )
 
 
@@ -214,12 +247,11 @@ def brought_hooks(hooks: HookFile) -> Brought:
     for hook in hooks.found:
         rows.append(f"  {_shown(hook)}")
         rows += [f"      runs {in_question(script.path, longest=None)}" for script in hook.scripts]
-    shown = tuple(rows)
-    if hooks.ignored and rows:
-        shown = (*shown, f"  not used, since Keen doesn't know them: {first_names(hooks.ignored)}")
+    if rows:
+        rows += [f"  {each[0].lower()}{each[1:]}" for each in hooks.unused]
     return Brought(
         title="hooks: commands that run without asking, outside the sandbox",
-        rows=shown,
+        rows=tuple(rows),
         content=tuple(msgspec.json.encode(hook) for hook in hooks.found),
     )
 
@@ -301,7 +333,9 @@ def _parsed(
                             matcher=group.matcher,
                             command=handler.whole_command,
                             only_if=handler.only_if,
-                            timeout=min(handler.timeout, MOST_SECONDS),
+                            timeout=min(
+                                handler.timeout, MOST_SETUP_SECONDS if point == "Setup" else MOST_SECONDS
+                            ),
                             status=handler.statusMessage,
                             background=handler.is_async,
                             origin=origin,

@@ -67,6 +67,7 @@ class Project(Struct, frozen=True, kw_only=True):
     skills: tuple[SkillFolder, ...]
     agents: tuple[AgentFile, ...]
     hooks: tuple[Hook, ...]
+    hook_problems: tuple[str, ...]
     kinds: tuple[Brought, ...]
 
     @property
@@ -105,7 +106,8 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
         commands = read_commands(folder / COMMANDS, "project")
         servers, skills, hooks = read_servers(folder), _skill_folders(folder), read_project_hooks(folder)
         agents = _agent_files(folder)
-        found = (commands.found, servers.found, servers.problems, skills, agents, hooks.found)
+        hook_problems = hooks.notice("the project's")
+        found = (commands.found, servers.found, servers.problems, skills, agents, hooks.found, hook_problems)
         if not (os.path.lexists(path) or any(found)):
             return None
         content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
@@ -136,9 +138,10 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
         skills=skills,
         agents=agents,
         hooks=hooks.found,
+        hook_problems=hook_problems,
         kinds=kinds,
     )
-    return project if project.asks or servers.problems else None
+    return project if project.asks or servers.problems or hook_problems else None
 
 
 def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: bytes) -> Brought:

@@ -27,7 +27,7 @@ _shtab_keen_tui_mcp_option_strings=()
 _shtab_keen_tui_acp_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory)
 _shtab_keen_tui_serve_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --port --address --clients --idle-minutes)
 _shtab_keen_tui_completion_option_strings=()
-_shtab_keen_tui_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --worktree -c --continue -r --resume --fork -p --prompt --output --input --until --max-turns --max-hours --max-cost --demo --pace --version -h --help)
+_shtab_keen_tui_option_strings=(--provider --model --effort --base-url --api --api-key-env --mode --no-sandbox --allow-net --allow-web --web-search --no-web-search --max-steps --plain --no-plain --theme --memory --worktree --init -c --continue -r --resume --fork -p --prompt --output --input --until --max-turns --max-hours --max-cost --demo --pace --version -h --help)
 
 _shtab_keen_tui_review___provider_COMPGEN=_keen_values_providers
 _shtab_keen_tui_review___model_COMPGEN=_keen_values_models
@@ -135,6 +135,7 @@ _shtab_keen_tui___no_web_search_nargs=0
 _shtab_keen_tui___plain_nargs=0
 _shtab_keen_tui___no_plain_nargs=0
 _shtab_keen_tui___worktree_nargs='?'
+_shtab_keen_tui___init_nargs=0
 _shtab_keen_tui__c_nargs=0
 _shtab_keen_tui___continue_nargs=0
 _shtab_keen_tui___fork_nargs=0

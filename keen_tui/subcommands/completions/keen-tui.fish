@@ -72,6 +72,7 @@ complete -c keen-tui -n _shtab_keen_tui_using -l plain -l no-plain -d 'a convers
 complete -c keen-tui -n _shtab_keen_tui_using -l theme -xka "(keen-tui completion themes 2>/dev/null)" -d 'keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: what the terminal can show)'
 complete -c keen-tui -n _shtab_keen_tui_using -l memory -xka "summary in-band full-trace" -d 'what later turns remember of a finished turn: summary (default), in-band or full-trace'
 complete -c keen-tui -n _shtab_keen_tui_using -l worktree -xka "(keen-tui completion worktrees 2>/dev/null)" -d 'work in a separate git work tree, on the branch keen/NAME: opens the one called NAME, or creates it'
+complete -c keen-tui -n _shtab_keen_tui_using -l init -d 'run your Setup hooks and the project'"'"'s first'
 complete -c keen-tui -n _shtab_keen_tui_using -s c -l continue -d 'continue the newest session of this folder'
 complete -c keen-tui -n _shtab_keen_tui_using -s r -l resume -xka "(keen-tui completion sessions 2>/dev/null)" -d 'continue that session; the beginning of its id is enough'
 complete -c keen-tui -n _shtab_keen_tui_using -l fork -d 'with --continue or --resume: continue in a copy'

@@ -56,6 +56,7 @@ _shtab_keen_tui_options=(
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
   "--worktree[work in a separate git work tree, on the branch keen\/NAME\: opens the one called NAME, or creates it]:NAME:_keen_values_worktrees"
+  "--init[run your Setup hooks and the project\'s first]"
   {-c,--continue}"[continue the newest session of this folder]"
   {-r,--resume}"[continue that session\; the beginning of its id is enough]:ID:_keen_values_sessions"
   "--fork[with --continue or --resume\: continue in a copy]"

@@ -301,7 +301,7 @@ def asked_by_hook(access: Access, reason: str) -> Verdict:
     question = "Run this call?" if access.kind == "nothing" else _question(access)
     if access.kind == "command":
         question = "Run this command?"
-    why = f"of a hook: {reason.rstrip('.')}"
+    why = f"of a hook: {reason.rstrip('.')}" if reason else "a hook wants you to decide"
     return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access))
 
 
