@@ -314,9 +314,10 @@ async def test_a_shallow_clone_says_what_it_lacks(program: Reviewer) -> None:
     shallow = program.workspace.parent / "shallow"
     git(program.workspace.parent, "clone", "-q", "--depth=1", f"file://{program.workspace}", str(shallow))
     program.workspace = shallow
-    run = await program.review([], "--commit", "HEAD")
-    assert run.code == 2
-    assert "isn't in this clone, which doesn't have the whole history" in run.err
+    for flags in (("--commit", "HEAD"), ("--base", "elsewhere"), ("--commit", "123abc")):
+        run = await program.review([], *flags)
+        assert run.code == 2
+        assert "This clone doesn't have the whole history" in run.err and "fetch-depth: 0" in run.err
 
 
 async def test_the_repository_stays_as_it_is(program: Reviewer) -> None:

@@ -30,6 +30,11 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
 """Settings of the repository about files on this disk, with the values that are accepted. None names a
 program."""
 
+SHALLOW: Final = (
+    "This clone doesn't have the whole history: fetch it, with git fetch --unshallow, or in a workflow "
+    "with fetch-depth: 0 for actions/checkout."
+)
+
 
 class ReviewedRepository:
     """The git repository around `folder`. All methods block.
@@ -63,10 +68,7 @@ class ReviewedRepository:
         content = self._output("cat-file", "commit", commit).partition(b"\n\n")[0]
         named = [row.split()[1].decode() for row in content.split(b"\n") if row.startswith(b"parent ")]
         if named and not self.commit(named[0]):
-            raise ConfigError(
-                f"The commit before {commit[:12]} isn't in this clone, which doesn't have the whole history. "
-                "Fetch more of it, for example with git fetch --unshallow."
-            )
+            raise ConfigError(f"The commit before {commit[:12]} isn't here. {SHALLOW}")
         return named[0] if named else ""
 
     def title_of(self, commit: str) -> str:

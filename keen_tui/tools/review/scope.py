@@ -8,7 +8,7 @@ from typing import Final
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.review import ReviewScope, ReviewWish
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.review.repository import ReviewedRepository
+from keen_tui.tools.review.repository import SHALLOW, ReviewedRepository
 
 _USUAL: Final = ("origin/main", "origin/master", "main", "master")
 """Usual names of default branches, tried if the remote doesn't name its own."""
@@ -40,7 +40,7 @@ def _uncommitted(repository: ReviewedRepository) -> ReviewScope:
 def _of_commit(name: str, repository: ReviewedRepository) -> ReviewScope:
     commit = repository.commit(name)
     if not commit:
-        raise ConfigError(f"There is no commit {clean(name)!r} here.")
+        raise ConfigError(f"There is no commit {clean(name)!r} here.{_of_shallow(repository)}")
     title = clean(repository.title_of(commit)).strip()[:_LONGEST]
     return ReviewScope(
         kind="commit",
@@ -55,19 +55,21 @@ def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
     """The commits of this branch that another branch lacks."""
     base = _base(name, repository)
     if not base:
-        raise ConfigError(f"There is no branch or commit {clean(name)!r} here.")
+        raise ConfigError(f"There is no branch or commit {clean(name)!r} here.{_of_shallow(repository)}")
     head = repository.commit("HEAD")
     if not head:
         raise ConfigError("There is no commit yet: review the uncommitted changes.")
     common = repository.merge_base(base, head)
     if not common:
-        sentence = f"HEAD and {clean(name)} have no commit in common."
-        if repository.is_shallow():
-            sentence += " This clone doesn't have the whole history: fetch more, with git fetch --unshallow."
-        raise ConfigError(sentence)
+        raise ConfigError(f"HEAD and {clean(name)} have no commit in common.{_of_shallow(repository)}")
     branch = clean(repository.branch()) or "HEAD"
     title = f"{branch} compared with {clean(name)}"
     return ReviewScope(kind="base", title=title, name=name, old=common, new=head)
+
+
+def _of_shallow(repository: ReviewedRepository) -> str:
+    """What to do in a clone without the whole history; "" for other ones."""
+    return f" {SHALLOW}" if repository.is_shallow() else ""
 
 
 def _base(name: str, repository: ReviewedRepository) -> str:
