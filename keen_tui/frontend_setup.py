@@ -23,6 +23,7 @@ from keen_tui.frontends.shared.slash import BUILT_IN
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import Additions, read_additions
+from keen_tui.settings.added.agents import BUILT_IN_SOURCE
 from keen_tui.settings.load import load_all
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
@@ -249,11 +250,20 @@ def additions_here(
     )
     if not sets_up:
         read = replace(read, hooks=tuple(hook for hook in read.hooks if hook.point != "Setup"))
+    if not settings.web_search and (names := _searching(read)):
+        told = (f"Sub-agents that do without WebSearch, since web search is off: {', '.join(names)}.",)
+        read = replace(read, problems=(*read.problems, *told), agent_problems=(*read.agent_problems, *told))
     if not read.skills:
         return read
     from keen_tui.tools.skill_list import skill_list  # noqa: PLC0415 - only where there are skills
 
     return replace(read, problems=(*read.problems, *filter(None, (skill_list(read.skills).notice,))))
+
+
+def _searching(read: Additions) -> list[str]:
+    """The sub-agents whose files name the web search."""
+    named = (each for each in read.agents if each.source != BUILT_IN_SOURCE and each.tools is not None)
+    return [each.name for each in named if each.may_use("web_search")]
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:

@@ -11,12 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.tool_names import OWN_TOOLS
+from keen_tui.frontend_setup import additions_here
 from keen_tui.frontends.shared.commands.agents import rights_of
 from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agent_files import MOST_FILES
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
 from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.settings.added.project import Trust, read_project
+from keen_tui.settings.schema import Settings
 from keen_tui.text.labels import READING_TOOLS
 from keen_tui.tools.builtin.task import MOST_BYTES, Task
 from keen_tui.tools.permissions.rule_check import check_rules
@@ -113,7 +115,8 @@ def test_all_that_a_definition_says(home: Path, project: Path) -> None:
         name="a",
         description="d",
         instructions="You review changes.",
-        tools=("read_file", "grep_files", "bash"),
+        written_name="a",
+        tools=("read_file", "grep_files", "bash", "task_output", "task_stop"),
         model="claude-opus-4-5",
         mode="auto-edit",
         max_steps=12,
@@ -141,16 +144,16 @@ def test_what_is_left_out_is_the_parents(home: Path, project: Path) -> None:
     ("fields", "tools"),
     [
         (("tools: Read, Glob ,grep_files",), ("read_file", "glob_files", "grep_files")),
-        (("tools:", "  - Read", "  - Bash"), ("read_file", "bash")),
+        (("tools:", "  - Read", "  - Bash"), ("read_file", "bash", "task_output", "task_stop")),
         (('tools: ["Read", \'Edit\']',), ("read_file", "edit_file")),
-        (("tools: read_file bash",), ("read_file", "bash")),
+        (("tools: read_file bash",), ("read_file", "bash", "task_output", "task_stop")),
         (("tools: READ, LS, Read",), ("read_file", "glob_files")),
         (('tools: "*"',), None),
         (("tools: ['*']",), None),
         (("tools: []",), ()),
         (("tools: Read, mcp__github__get_issue",), ("read_file", "mcp__github__get_issue", "mcp_search")),
         (("tools: mcp__github, mcp:b:get",), ("mcp__github__*", "mcp__b__get", "mcp_search")),
-        (("tools: Read, Edit, Bash", "disallowedTools: Edit"), ("read_file", "bash")),
+        (("tools: Edit, Bash", "disallowedTools: Edit"), ("bash", "task_output", "task_stop")),
         (("tools: Read, mcp__a__*", "disallowedTools: mcp__b__*"), ("read_file", "mcp__a__*", "mcp_search")),
         (("tools: mcp__a", "disallowedTools: ToolSearch"), ("mcp__a__*",)),
         (("disallowedTools:",), None),
@@ -333,7 +336,7 @@ def test_shapes_that_are_common_in_public_repositories_are_read(home: Path, proj
     )
     write(folder, "# Our agents\n", "README.md")
     read = read_here(project)
-    assert read.problems == ()
+    assert read.problems[0].endswith(": test-writer (Test Writer).")
     assert [agent.name for agent in of_files(read)] == ["api-designer", "logs", "test-writer"]
     designer, logs, tests = of_files(read)
     assert designer.description == "Use this agent for APIs. Examples: <example> user: 'Add users' </example>"
@@ -565,3 +568,33 @@ def test_nothing_is_loaded_where_nobody_defines_any(home: Path, project: Path) -
     assert _started(project) == "2", "the digest of a project needs no YAML"
     write(home / ".claude/agents")
     assert _started(project) == "3 keen_tui.settings.added.agent_reading yaml", "the probe notices"
+
+
+def test_a_sub_agent_with_bash_has_what_background_commands_need(home: Path, project: Path) -> None:
+    write(home / ".claude/agents", front("name: a", "description: d", "tools: Read, Bash"), "a.md")
+    assert only(project).tools == ("read_file", "bash", "task_output", "task_stop")
+    assert only(project).rights == "2 tools"
+    fields = ("name: a", "description: d", "tools: Bash", "disallowedTools: TaskStop")
+    write(home / ".claude/agents", front(*fields), "a.md")
+    assert only(project).tools == ("bash", "task_output")
+
+
+def test_sub_agents_that_have_other_names_here_are_named(home: Path, project: Path) -> None:
+    write(home / ".claude/agents", front("name: Code Reviewer", "description: d"), "a.md")
+    write(home / ".claude/agents", front("name: test-writer", "description: d"), "b.md")
+    write(home / ".claude/agents", front("name: API_Designer", "description: d"), "c.md")
+    read = read_here(project)
+    assert read.problems == (
+        "Some sub-agents have other names here than in their files, since names are made of lower-case "
+        "letters, digits and hyphens: code-reviewer (Code Reviewer), api-designer (API_Designer).",
+    )
+    assert read.agent_problems == read.problems
+
+
+def test_a_tool_that_is_off_is_named(home: Path, project: Path) -> None:
+    write(home / ".claude/agents", front("name: a", "description: d", "tools: Read, WebSearch"), "a.md")
+    write(home / ".claude/agents", front("name: b", "description: d", "tools: Read"), "b.md")
+    off = additions_here(Settings(web_search=False), os.environ, project)
+    assert off.problems == off.agent_problems
+    assert off.problems == ("Sub-agents that do without WebSearch, since web search is off: a.",)
+    assert additions_here(Settings(web_search=True), os.environ, project).problems == ()

@@ -16,6 +16,7 @@ from keen_tui.domain.choices import Mode
 from keen_tui.settings.added.agent_files import AgentFile
 from keen_tui.settings.added.agent_tools import ToolsProblem, read_tools, shortened
 from keen_tui.settings.added.agents import BUILT_IN, BUILT_IN_SOURCE, AgentDefinition
+from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.added.definition_files import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
@@ -64,6 +65,7 @@ def read_agents(files: Iterable[AgentFile]) -> FoundAgents:
     """The sub-agents that the files define: of two with the same name, the first one. Never raises."""
     found: dict[str, AgentDefinition] = {}
     problems: list[str] = []
+    renamed: list[str] = []
     for file in files:
         try:
             agent, unknown = _read(file)
@@ -77,6 +79,13 @@ def read_agents(files: Iterable[AgentFile]) -> FoundAgents:
         found[agent.name] = agent
         if unknown:
             problems.append(f"The sub-agent in {file.where} does without unknown tools: {unknown}.")
+        if agent.written_name.casefold() != agent.name:
+            renamed.append(f"{agent.name} ({shortened(agent.written_name)})")
+    if renamed:
+        problems.append(
+            "Some sub-agents have other names here than in their files, since names are made of lower-case "
+            f"letters, digits and hyphens: {first_names(renamed)}."
+        )
     return FoundAgents(found=tuple(found.values()), problems=tuple(problems))
 
 
@@ -118,8 +127,10 @@ def _read(file: AgentFile) -> tuple[AgentDefinition, str]:
         tools, unknown = read_tools(front, remarks)
     except ToolsProblem as problem:
         raise _AgentProblem(str(problem)) from problem
+    given, name = _name(front, file, remarks)
     agent = AgentDefinition(
-        name=_name(front, file, remarks),
+        name=name,
+        written_name=given,
         description=_description(front, remarks),
         instructions=instructions,
         tools=tools,
@@ -133,7 +144,8 @@ def _read(file: AgentFile) -> tuple[AgentDefinition, str]:
     return agent, unknown
 
 
-def _name(front: FrontMatter, file: AgentFile, remarks: list[str]) -> str:
+def _name(front: FrontMatter, file: AgentFile, remarks: list[str]) -> tuple[str, str]:
+    """The name as it is written, and as it is used. Raises _AgentProblem."""
     written = _text(front, "name")
     if not written:
         remarks.append("it has no name; that of its file is used")
@@ -146,7 +158,7 @@ def _name(front: FrontMatter, file: AgentFile, remarks: list[str]) -> str:
             f"its name may have only lower-case letters, digits and single hyphens, at most {LONGEST_NAME}; "
             f"it is called {name}"
         )
-    return name
+    return given, name
 
 
 def _description(front: FrontMatter, remarks: list[str]) -> str:

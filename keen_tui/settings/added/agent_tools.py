@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.domain.tool_names import OWN_TOOLS
-from keen_tui.settings.added.agents import SERVER_SEARCH
+from keen_tui.settings.added.agents import BACKGROUND_TOOLS, SERVER_SEARCH
 from keen_tui.settings.added.front_matter import FrontMatter
 from keen_tui.text.labels import SERVER_TOOLS
 from keen_tui.text.sanitize import clean
@@ -100,14 +100,15 @@ def read_tools(front: FrontMatter, remarks: list[str]) -> tuple[tuple[str, ...] 
         if left_out and not (wanted.named or wanted.everything):
             raise ToolsProblem(f"it can have none of its tools, {_few(left_out)}")
     unknown = _few(wanted.unknown) if wanted else ""
-    allowed = None if wanted is None or wanted.everything else _with_search(wanted.named)
+    allowed = None if wanted is None or wanted.everything else _with_companions(wanted.named)
     return (_without(allowed, refused, remarks) if refused else allowed), unknown
 
 
-def _with_search(named: tuple[str, ...]) -> tuple[str, ...]:
-    """With the tool that finds those of servers, where there are any."""
-    of_servers = any(each.startswith(SERVER_TOOLS) for each in named)
-    return (*named, SERVER_SEARCH) if of_servers and SERVER_SEARCH not in named else named
+def _with_companions(named: tuple[str, ...]) -> tuple[str, ...]:
+    """With the tools that others need: one that finds those of servers, and those for background commands."""
+    search = (SERVER_SEARCH,) if any(each.startswith(SERVER_TOOLS) for each in named) else ()
+    background = BACKGROUND_TOOLS if "bash" in named else ()
+    return tuple(dict.fromkeys((*named, *search, *background)))
 
 
 def _without(
@@ -115,6 +116,8 @@ def _without(
 ) -> tuple[str, ...] | None:
     """Without the tools that it refuses. A pattern for servers of which a part is refused goes as a whole."""
     out = {*refused.named, *refused.limited.values()}
+    if allowed is not None and "bash" in out:
+        out.update(BACKGROUND_TOOLS)
     if not out:
         return allowed
     if refused.limited:

@@ -20,21 +20,26 @@ BUILT_IN_SOURCE: Final = "built in"
 SERVER_SEARCH: Final = "mcp_search"
 """The tool that finds those of MCP servers where they are many."""
 
+BACKGROUND_TOOLS: Final = ("task_output", "task_stop")
+"""The tools that read and stop commands in the background, which go with `bash`."""
+
 
 class AgentDefinition(Struct, frozen=True, kw_only=True):
     """A sub-agent as its file defines it.
 
-    `description` says what it is for, to whoever chooses one; `instructions` are added to its system prompt.
-    `tools` are names of Keen's tools, and patterns for those of MCP servers, `mcp__github__*`; None: all that
-    the parent has. `model` is named as the model picker and `--model` name it, "" for the parent's; `mode` is
-    the permission mode, None for the parent's. `max_steps` is the number of model calls; None: as many as any
-    turn. `isolation` says where it works, "" for the workspace. `source` is its file for people, or "built
-    in". `remarks` say what Keen doesn't take from the file.
+    `written_name` is the name as it is in its file. `description` says what it is for, to whoever chooses
+    one; `instructions` are added to its system prompt. `tools` are names of Keen's tools, and patterns for
+    those of MCP servers, `mcp__github__*`; None: all that the parent has. `model` is named as the model
+    picker and `--model` name it, "" for the parent's; `mode` is the permission mode, None for the parent's.
+    `max_steps` is the number of model calls; None: as many as any turn. `isolation` says where it works, ""
+    for the workspace. `source` is its file for people, or "built in". `remarks` say what Keen doesn't take
+    from the file.
     """
 
     name: str
     description: str
     instructions: str
+    written_name: str = ""
     tools: tuple[str, ...] | None = None
     model: str = ""
     mode: Mode | None = None
@@ -65,7 +70,8 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
         if self.tools is None:
             return "all tools"
         of_servers = ["MCP tools"] if any(each.startswith(SERVER_TOOLS) for each in self.tools) else []
-        own = [each for each in self.tools if each != SERVER_SEARCH and not each.startswith(SERVER_TOOLS)]
+        companions = (SERVER_SEARCH, *BACKGROUND_TOOLS)
+        own = [each for each in self.tools if not each.startswith((SERVER_TOOLS, *companions))]
         words = [counted(len(own), "tool") if not _ONLY_READ.issuperset(own) else "reads only"] if own else []
         return ", ".join(words + of_servers) or "no tools"
 
