@@ -15,6 +15,7 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import ModelChanged, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
 from keen_tui.providers.registry import APIS
+from keen_tui.providers.wire import http_provider
 from keen_tui.providers.wire.http_provider import HttpProvider
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.faults import DONE, WORK, refused, runs
@@ -91,8 +92,12 @@ async def assert_asks_and_abandons(bench: Bench, api: Api, model: str) -> None:
     ]
 
 
-async def test_p29_another_server_does_not_get_pending_work(tmp_path: Path, at_work: AtWork) -> None:
+async def test_p29_another_server_does_not_get_pending_work(
+    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that isn't on this machine, where a port may change."""
     async with ModelServer([DONE]) as other, at_work(FAULTED, tmp_path) as bench:
+        monkeypatch.setattr(http_provider, "is_loopback", lambda url: url != other.base_url)
         await twice_cut(bench)
         with pytest.raises(SessionRefused, match="retry"):
             bench.switch(base_url=other.base_url)
