@@ -19,6 +19,9 @@ _LEAST_LIMIT = 1 << 62
 
 _QUIET_LOOKS = 2
 """The search ends after so many looks without a new process: during its exec a process is invisible."""
+_QUIET_LOOKS_AFTER = 10
+"""The same once any was found: processes that replace themselves again and again can be missed several times
+in a row, since a look takes as long as one of their steps on a busy machine."""
 
 
 def can_find_strays() -> bool:
@@ -60,7 +63,7 @@ def end_strays(group: int, mark: str, start: str = "") -> int:
     exists."""
     ended: set[int] = set()
     quiet = 0
-    while quiet < _QUIET_LOOKS:
+    while quiet < (_QUIET_LOOKS_AFTER if ended else _QUIET_LOOKS):
         found = living(group, mark, start, kill) - ended
         for pid in found:
             kill(pid)

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.tools.orphans import strays
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.question import settle_left_running
 from keen_tui.tools.orphans.records import CommandRecord, boot_id, left_running
@@ -125,6 +127,29 @@ def test_what_gave_up_its_parent_and_its_environment_is_found() -> None:
         mark_for_good(shell.pid, OUR_MARK)
         shell.communicate(b"\n")
     assert end_strays(0, OUR_MARK) == 1
+
+
+def test_a_process_that_changes_its_number_while_it_is_looked_for_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a busy machine a look lasts longer than the steps of a process that replaces itself again and again,
+    so several looks in a row may miss the last one of many."""
+    looks, all_processes = iter(range(100)), strays._processes
+    with ExitStack() as started:
+        sleep = ("sleep", "600")
+        marked = {**os.environ, MARK: OUR_MARK}
+        one, other = (started.enter_context(subprocess.Popen(sleep, env=marked)) for _ in "12")
+
+        def listed() -> list[int]:
+            is_missed = next(looks) < 5
+            return [pid for pid in all_processes() if not (is_missed and pid == other.pid)]
+
+        monkeypatch.setattr(strays, "_processes", listed)
+        try:
+            assert end_strays(0, OUR_MARK) == 2
+        finally:
+            one.kill()
+            other.kill()
 
 
 @pytest.mark.parametrize("confine", [None, lambda: None], ids=["as it is", "confined"])
