@@ -211,6 +211,15 @@ async def test_a_stop_right_after_the_beginning_is_kept(tmp_path: Path) -> None:
         assert bench.server.requests == [] and not driver.is_driven
 
 
+async def test_a_run_that_is_left_as_it_begins_is_not_driven(tmp_path: Path) -> None:
+    async with at_work([], tmp_path) as bench, driven(bench.session) as driver:
+        driver.begin(CHECK, RunLimits(), "go")
+        driver.leave()
+        await driver.caught_up()
+        await until_idle(bench.session)
+        assert driver.is_left_over and bench.server.requests == []
+
+
 async def test_a_stop_during_a_wait_ends_the_run(tmp_path: Path) -> None:
     clock = SkippingClock()
     clock.released.clear()

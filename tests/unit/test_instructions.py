@@ -95,7 +95,7 @@ def test_a_file_beside_the_one_that_counts_is_named_unless_one_names_the_other(h
     (home.work / "CLAUDE.md").write_text("theirs")
     read = home.read(ALL)
     assert files_in(read) == ["AGENTS.md"]
-    assert "CLAUDE.md is not read: AGENTS.md counts there." in read.told
+    assert "CLAUDE.md is not read: AGENTS.md is read instead." in read.told
     for ours, theirs in (
         ("see CLAUDE.md", "theirs"),
         ("ours", "Read AGENTS.md."),
@@ -121,6 +121,29 @@ def test_local_files_and_rules_are_read_beside_the_one_that_counts(home: Home) -
     names = [".claude/rules/b.md", ".claude/rules/deep/a.md", "AGENTS.md", "CLAUDE.local.md"]
     assert files_in(home.read(ALL)) == [f"../../{name}" for name in names]
     assert files_in(home.read(())) == ["../../AGENTS.md"]
+
+
+def test_rules_are_looked_for_within_bounds(home: Home, tmp_path: Path) -> None:
+    """A link could lead to all files of the machine."""
+    outside = tmp_path / "outside"
+    (outside / "rules").mkdir(parents=True)
+    (outside / "rules/a.md").write_text("from elsewhere")
+    (home.work / ".claude").symlink_to(outside)
+    assert home.read(ALL) == Instructions()
+    (home.work / ".claude").unlink()
+    (home.work / ".claude").mkdir()
+    (home.work / ".claude/rules").symlink_to(outside / "rules")
+    assert home.read(ALL) == Instructions()
+    (home.work / ".claude/rules").unlink()
+    rules = home.work / ".claude/rules"
+    (rules / "deep").mkdir(parents=True)
+    (rules / "deep/linked").symlink_to(outside)
+    os.mkfifo(rules / "pipe.md")
+    for number in range(120):
+        (rules / f"{number:03}.md").write_text(f"rule {number}")
+    read = home.read(ALL)
+    assert len(files_in(read)) <= 100 and "from elsewhere" not in read.text
+    assert "The rest of .claude/rules is not read: it has more than 100 files." in read.told
 
 
 @pytest.mark.parametrize("paths", ["src/**/*.{ts,tsx}, lib/*.js", '["src/**/*.ts", "lib/*.js"]'])

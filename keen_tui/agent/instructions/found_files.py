@@ -10,11 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Final
-
-from msgspec import Struct
 
 from keen_tui.agent.instructions.imports import imports_of
 from keen_tui.agent.instructions.instruction_file import FoundFile, Unread, paths_of_rule, read_file
@@ -29,24 +26,71 @@ CLAUDE: Final = "CLAUDE.md"
 _LOCAL: Final = "CLAUDE.local.md"
 _RULES: Final = Path(".claude", "rules")
 _MOST_RULES: Final = 100
+"""Rules in one folder, and folders that are searched for them."""
 
 
-class FilesOfFolder(Struct, frozen=True, kw_only=True):
-    """The instructions in one folder: `always` are the files that count for everything in it, the most
-    important last, and `rules` those with `paths`. `passed_over` are files beside the one that counts, each
-    with why it isn't read."""
+class InstructionFolder:
+    """The instructions in one folder.
 
-    folder: Path
-    always: tuple[FoundFile, ...] = ()
-    rules: tuple[FoundFile, ...] = ()
-    passed_over: tuple[tuple[str, Unread], ...] = ()
+    Args:
+        workspace: the folder that is worked in; names are relative to it.
+        bounds: the folder that no link may leave.
+        fallbacks: names that are looked for if there is no AGENTS.md, the first one first.
+    """
+
+    def __init__(self, folder: Path, workspace: Path, bounds: Path, fallbacks: Sequence[str]) -> None:
+        self.path = folder
+        self._workspace = workspace
+        self._bounds = bounds
+        self._names = _present(folder, fallbacks)
+        self._claude = CLAUDE in fallbacks
+        self._rules, self._more_rules = _rules_in(folder) if self._claude else ((), False)
+
+    def always(self) -> Iterator[FoundFile]:
+        """The files that count for everything in the folder, the most important last."""
+        yield from (rule for rule in self._read_rules() if not rule.paths)
+        if self._names:
+            yield self._chosen()
+        if self._claude and os.path.lexists(self.path / _LOCAL):
+            yield self._found(self.path / _LOCAL)
 
     def rules_for(self, path: Path) -> Iterator[FoundFile]:
-        """The rules whose `paths` match this file."""
-        for rule in self.rules:
+        """The rules with `paths` that match this file."""
+        for rule in self._read_rules():
             with suppress(ToolFailure):  # a pattern that can't be read matches nothing
-                if any(Glob(each).matches(path.relative_to(self.folder).as_posix()) for each in rule.paths):
+                if any(Glob(each).matches(path.relative_to(self.path).as_posix()) for each in rule.paths):
                     yield rule
+
+    def passed_over(self) -> Iterator[tuple[str, Unread]]:
+        """Files that aren't read, each with the reason: those beside the one that counts which say something
+        else, if neither names the other, and rules beyond the limit."""
+        if self._more_rules:
+            rules = self._found(self.path / _RULES).name
+            yield f"The rest of {rules}", Unread(f"it has more than {_MOST_RULES} files")
+        if len(self._names) < 2:
+            return
+        chosen = self._chosen()
+        said = _text_of(chosen)
+        for other in (self._found(self.path / each) for each in self._names):
+            text = "" if other.path.name == FILE else _text_of(other)
+            is_new = text.strip() and text != said and FILE not in text
+            if is_new and other.path != chosen.path and other.path.name not in said:
+                yield other.name, Unread(f"{chosen.name} is read instead")
+
+    def _chosen(self) -> FoundFile:
+        """The file that counts: the first one, but if another one imports the AGENTS.md beside it, that one:
+        it says more."""
+        found = [self._found(self.path / name) for name in self._names]
+        if self._names[0] != FILE:
+            return found[0]
+        return next((each for each in found[1:] if _imports(each, self.path / FILE)), found[0])
+
+    def _read_rules(self) -> Iterator[FoundFile]:
+        return (self._found(path, paths_of_rule(path, self._bounds)) for path in self._rules)
+
+    def _found(self, path: Path, paths: tuple[str, ...] = ()) -> FoundFile:
+        name = Path(os.path.relpath(path, self._workspace)).as_posix()
+        return FoundFile(path=path, name=name, bounds=self._bounds, paths=paths)
 
 
 def own_file(settings_folder: Path) -> FoundFile | None:
@@ -57,16 +101,15 @@ def own_file(settings_folder: Path) -> FoundFile | None:
     return FoundFile(path=settings_folder / names[0], name=f"your own {names[0]}", bounds=None)
 
 
-def project_files(workspace: Path, home: Path, fallbacks: Sequence[str]) -> list[FilesOfFolder]:
-    """The files of each folder, from the root of the repository down to the workspace, the nearest last.
+def project_folders(workspace: Path, home: Path, fallbacks: Sequence[str]) -> list[InstructionFolder]:
+    """The folders from the root of the repository down to the workspace, the nearest last.
 
     Args:
         home: the user's home folder; nothing above it is looked at.
-        fallbacks: names that are looked for where a folder has no AGENTS.md, the first one first.
     """
     workspace = Path(os.path.realpath(workspace))
     folders = _folders(workspace, Path(os.path.realpath(home)))
-    return [_files_of(folder, workspace, folders[-1], fallbacks) for folder in reversed(folders)]
+    return [InstructionFolder(each, workspace, folders[-1], fallbacks) for each in reversed(folders)]
 
 
 def nested_files(path: Path, workspace: Path, home: Path, fallbacks: Sequence[str]) -> Iterator[FoundFile]:
@@ -79,40 +122,14 @@ def nested_files(path: Path, workspace: Path, home: Path, fallbacks: Sequence[st
     workspace = Path(os.path.realpath(workspace))
     if not path.is_relative_to(workspace):
         return
-    above = project_files(workspace, home, fallbacks)
-    bounds = above[0].folder
+    above = project_folders(workspace, home, fallbacks)
+    for each in above:
+        yield from each.rules_for(path)
     parts = path.parent.relative_to(workspace).parts
-    depths = range(1, len(parts) + 1)
-    below = [_files_of(workspace.joinpath(*parts[:each]), workspace, bounds, fallbacks) for each in depths]
-    for files in (*above, *below):
-        yield from files.rules_for(path)
-        if files in below:
-            yield from (each for each in files.always if each.path != path)
-
-
-def _files_of(folder: Path, workspace: Path, bounds: Path, fallbacks: Sequence[str]) -> FilesOfFolder:
-    def found(path: Path, paths: Sequence[str] = ()) -> FoundFile:
-        name = Path(os.path.relpath(path, workspace)).as_posix()
-        return FoundFile(path=path, name=name, bounds=bounds, paths=tuple(paths))
-
-    names = _present(folder, fallbacks)
-    if not names:
-        main: list[FoundFile] = []
-    else:
-        chosen = found(folder / _chosen(names, folder, bounds))
-        main = [chosen]
-    if CLAUDE not in fallbacks:
-        rules: list[FoundFile] = []
-    else:
-        rules = [found(path, paths_of_rule(path, bounds)) for path in _rules_in(folder)]
-        if os.path.lexists(folder / _LOCAL):
-            main.append(found(folder / _LOCAL))
-    return FilesOfFolder(
-        folder=folder,
-        always=(*(rule for rule in rules if not rule.paths), *main),
-        rules=tuple(rule for rule in rules if rule.paths),
-        passed_over=tuple(_passed_over(chosen, [found(folder / each) for each in names])) if names else (),
-    )
+    for depth in range(1, len(parts) + 1):
+        folder = InstructionFolder(workspace.joinpath(*parts[:depth]), workspace, above[0].path, fallbacks)
+        yield from folder.rules_for(path)
+        yield from (file for file in folder.always() if file.path != path)
 
 
 def _present(folder: Path, fallbacks: Sequence[str]) -> list[str]:
@@ -120,28 +137,9 @@ def _present(folder: Path, fallbacks: Sequence[str]) -> list[str]:
     return [name for name in (OVERRIDE, FILE, *fallbacks) if os.path.lexists(folder / name)]
 
 
-def _chosen(names: Sequence[str], folder: Path, bounds: Path) -> str:
-    """The name of the file that counts: the first one, but where another one imports the AGENTS.md beside it,
-    that one: it says more."""
-    if names[0] != FILE:
-        return names[0]
-    others = (FoundFile(path=folder / name, name=name, bounds=bounds) for name in names[1:])
-    return next((each.name for each in others if _imports(each, folder / FILE)), FILE)
-
-
 def _imports(importer: FoundFile, path: Path) -> bool:
     folder = importer.path.parent
     return any(Path(os.path.normpath(folder / each)) == path for each in imports_of(_text_of(importer)))
-
-
-def _passed_over(chosen: FoundFile, beside: Sequence[FoundFile]) -> Iterator[tuple[str, Unread]]:
-    """The files beside the one that counts which say something else, if neither names the other."""
-    said = _text_of(chosen)
-    for other in beside:
-        text = "" if other.path.name == FILE else _text_of(other)
-        is_new = text.strip() and text != said and FILE not in text
-        if is_new and other.path != chosen.path and other.path.name not in said:
-            yield other.name, Unread(f"{chosen.name} counts there")
 
 
 def _text_of(found: FoundFile) -> str:
@@ -152,11 +150,19 @@ def _text_of(found: FoundFile) -> str:
         return ""
 
 
-def _rules_in(folder: Path) -> list[Path]:
-    """The rules in a folder and below it, by their names."""
-    with suppress(OSError):
-        return sorted(islice((folder / _RULES).rglob("*.md"), _MOST_RULES))
-    return []
+def _rules_in(folder: Path) -> tuple[Sequence[Path], bool]:
+    """The rules in a folder and below it, by their names, and whether there are more of them. No link to a
+    folder is followed: it could lead to all files of the machine."""
+    top = folder / _RULES
+    if top.is_symlink() or top.parent.is_symlink():
+        return (), False
+    found: list[Path] = []
+    for number, (place, folders, files) in enumerate(os.walk(top)):
+        folders.sort()
+        found += (Path(place, name) for name in sorted(files) if name.endswith(".md"))
+        if number >= _MOST_RULES or len(found) > _MOST_RULES:
+            return found[:_MOST_RULES], True
+    return found, False
 
 
 def _folders(workspace: Path, home: Path) -> list[Path]:

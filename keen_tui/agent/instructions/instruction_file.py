@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -59,7 +60,16 @@ def read_file(found: FoundFile) -> InstructionFile:
 
 def paths_of_rule(path: Path, bounds: Path) -> tuple[str, ...]:
     """The field `paths` of a rule's front matter: a list, or one text with commas. () if it has none, or
-    can't be read. Blocks."""
+    can't be read. Blocks; a file that hasn't changed isn't read again."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return _paths_of(path, bounds, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=1_000)
+def _paths_of(path: Path, bounds: Path, mtime: int, size: int) -> tuple[str, ...]:
     try:
         front = parted(_text_of(path, bounds)[0])
     except (Unread, FrontMatterProblem):

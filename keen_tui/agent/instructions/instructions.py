@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.agent.instructions.found_files import nested_files, own_file, project_files
+from keen_tui.agent.instructions.found_files import nested_files, own_file, project_folders
 from keen_tui.agent.instructions.imports import DEEPEST, imported, imports_of
 from keen_tui.agent.instructions.instruction_file import (
     FoundFile,
@@ -88,11 +88,11 @@ def read_instructions(
         of_project: whether the files of the project are read.
     """
     own = own_file(settings_folder)
-    folders = project_files(workspace, home, fallbacks) if of_project else []
-    project = [file for files in folders for file in files.always]
+    folders = project_folders(workspace, home, fallbacks) if of_project else []
+    project = [file for folder in folders for file in folder.always()]
     reader = _InstructionReader(Path(os.path.realpath(workspace)), [own, *project] if own else project)
-    for files in folders:
-        reader.pass_over(files.passed_over)
+    for folder in folders:
+        reader.pass_over(folder.passed_over())
     texts_of_own = reader.read(own) if own else []
     by_folder = [reader.read(found) for found in project]
     return _put_together(*_within_limit(texts_of_own, by_folder), reader)

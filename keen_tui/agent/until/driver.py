@@ -159,7 +159,7 @@ class RunDriver:
 
     def leave(self) -> None:
         """Drive the run no longer. It hasn't ended: another program can go on with it."""
-        self._is_driven = False
+        self._is_driven = self._is_beginning = False
         self._stop_waiting()
 
     async def follow(self) -> None:
@@ -191,7 +191,7 @@ class RunDriver:
                     self.leave()
                 case SessionRestored():
                     self._is_past = False
-                case RunBegun() | RunContinued() if not self._is_past:
+                case RunBegun() | RunContinued() if self._is_beginning and not self._is_past:
                     self._is_driven, self._is_beginning, self._over = True, False, None
                 case _ if self._is_driven:
                     self._note(event, before)
