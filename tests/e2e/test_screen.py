@@ -247,6 +247,16 @@ LAST_ROW = "ctrl+d leave"
 """Stands in the last row of the first start: once it is there, the whole screen is."""
 
 
+def test_all_notices_of_the_start_stand_beside_each_other(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/AGENTS.md").write_text("Use tabs.")
+    (tmp_path / "work/CLAUDE.md").write_text("Something else.")
+    with program(tmp_path, [], settings='theme = "nope"') as (terminal, _):
+        terminal.wait_for("There is no theme")
+        terminal.wait_for("CLAUDE.md is not read")
+        assert "There is no theme" in terminal.screen()
+
+
 def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     environ = {"KEEN_HOME": str(tmp_path), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
     command = (sys.executable, "-P", "-m", "keen_tui")

@@ -417,7 +417,7 @@ class KeenApp(TerminalApp[str | None]):
 
         def show() -> None:
             if problems:
-                self.workspace.say(" ".join(problems))
+                self.workspace.said.say_too(" ".join(problems))
             self.workspace.hold_picture(False)
 
         await self._typeahead.open(show)
