@@ -26,7 +26,7 @@ from keen_tui.tools.git.linked_tree import LinkedTree, WorkTreeState
 from keen_tui.tools.git.work_trees import WorkTrees
 from tests.support.git_repository import commit, git, repository
 from tests.support.saving import SavedBench
-from tests.support.sub_agents import WRITER, ByTask, disk_of, own_home, said, server_of, task, with_agents
+from tests.support.sub_agents import WRITER, ByTask, kill_when, own_home, said, server_of, task, with_agents
 from tests.support.waiting import until
 from tests.support.wire import assert_valid
 
@@ -162,13 +162,10 @@ async def test_a_killed_program_goes_on_in_the_same_work_tree(
     async with server:
         async with apart(tmp_path, server, environ, durable=True) as bench:
             bench.session.submit("go")
-            await until(lambda: len(answers.sent.get("one", ())) == 2)
-            await bench.history.flushed()
-            session_id = bench.history.session_id
-            die = disk_of(bench.store)
+            kill = await kill_when(bench, lambda: len(answers.sent.get("one", ())) == 2)
         (tree,) = trees()
-        die()
-        async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
+        kill.come()
+        async with apart(tmp_path, server, environ, durable=True, opening=kill.session_id) as bench:
             end = await bench.retry()
             assert isinstance(end, TurnDone)
             assert [each.path for each in trees()] == [] and not tree.path.exists()
@@ -190,13 +187,10 @@ async def test_a_message_after_a_kill_tells_of_the_work_tree_and_removes_it_unch
     async with server:
         async with apart(tmp_path, server, environ, durable=True) as bench:
             bench.session.submit("go")
-            await until(lambda: len(answers.sent.get("one", ())) == 2)
-            await bench.history.flushed()
-            session_id = bench.history.session_id
-            die = disk_of(bench.store)
-        die()
+            kill = await kill_when(bench, lambda: len(answers.sent.get("one", ())) == 2)
+        kill.come()
         (tree,) = trees()
-        async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
+        async with apart(tmp_path, server, environ, durable=True, opening=kill.session_id) as bench:
             assert isinstance(await bench.ask("leave it"), TurnDone)
             (result,) = results_of(answers)
             place = f"It worked in a git work tree of its own, {tree.path}, on the branch"

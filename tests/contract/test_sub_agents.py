@@ -27,7 +27,7 @@ from keen_tui.domain.messages import FileChanged
 from keen_tui.domain.spent import LeftOut, Spent
 from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.settings.added.hooks import Hook
-from tests.support.sub_agents import disk_of, own_home, said, server_of, task, with_agents
+from tests.support.sub_agents import kill_when, own_home, said, server_of, task, with_agents
 from tests.support.waiting import until
 from tests.support.wire import assert_valid
 
@@ -299,12 +299,11 @@ async def test_killed_and_resumed_with_durable_pending_state(
     async with server:
         async with with_agents(tmp_path, server, api, environ, durable=True) as bench:
             bench.session.submit("go")
-            await until(lambda: len(answers.sent.get("two", ())) == 2)
-            await bench.history.flushed()
-            session_id = bench.history.session_id
-            die = disk_of(bench.store)
-        die()
-        async with with_agents(tmp_path, server, api, environ, durable=True, opening=session_id) as bench:
+            kill = await kill_when(bench, lambda: len(answers.sent.get("two", ())) == 2)
+        kill.come()
+        async with with_agents(
+            tmp_path, server, api, environ, durable=True, opening=kill.session_id
+        ) as bench:
             assert bench.session.pending and bench.session.pending.agents == 1
             assert bench.log.ends[-1].reason == "interrupted"
             end = await bench.retry()
@@ -339,10 +338,9 @@ async def test_a_message_after_a_kill_tells_what_a_child_did(
                 else:
                     bench.session.submit("go")
                 await server.wait_for_requests(requests + 1)
-                await bench.history.flushed()
-                session_id = bench.history.session_id
-                die = disk_of(bench.store)
-            die()
+                kill = await kill_when(bench, lambda: True)
+            kill.come()
+            session_id = kill.session_id
         async with with_agents(tmp_path, server, api, environ, durable=True, opening=session_id) as bench:
             end = await bench.ask("leave it")
             assert isinstance(end, TurnDone)
@@ -366,17 +364,14 @@ async def test_what_nobody_goes_on_with_leaves_no_pending_file(
     async with server:
         async with with_agents(tmp_path, server, "openai-chat", environ, durable=True) as bench:
             bench.session.submit("go")
-            await until(lambda: len(answers.sent.get("one", ())) == 2)
-            await bench.history.flushed()
-            session_id = bench.history.session_id
-            die = disk_of(bench.store)
-        die()
+            kill = await kill_when(bench, lambda: len(answers.sent.get("one", ())) == 2)
+        kill.come()
         agents = bench.store.root / "agents"
         (left,) = agents.rglob("*.pending")
         left.with_suffix(".pending.new").touch()
         if how == "new program":  # it has lost the pending state of the session itself
             bench.pending_file.unlink()
-        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=session_id)
+        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=kill.session_id)
         async with again as bench:
             match how:
                 case "message":
@@ -406,12 +401,9 @@ async def test_a_wish_for_durable_state_reaches_those_at_work(
             bench.session.submit("go")
             await until(lambda: len(answers.sent.get("two", ())) == 2)
             bench.history.keep_pending(True)
-            await until(lambda: len([*bench.store.root.rglob("*.pending*")]) == 2)
-            await bench.history.flushed()
-            session_id = bench.history.session_id
-            die = disk_of(bench.store)
-        die()
-        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=session_id)
+            kill = await kill_when(bench, lambda: len([*bench.store.root.rglob("*.pending*")]) == 2)
+        kill.come()
+        again = with_agents(tmp_path, server, "openai-chat", environ, durable=True, opening=kill.session_id)
         async with again as bench:
             assert isinstance(await bench.retry(), TurnDone)
             assert (tmp_path / "work" / "log.txt").read_text() == "once\n"

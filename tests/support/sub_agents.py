@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from keen_tui.system.paths import data_folder
 from keen_tui.wiring import build_saved_session
 from tests.support.agent import EventLog, Script, provider_for
 from tests.support.saving import SavedBench
+from tests.support.waiting import until
 
 WRITER = AgentDefinition(name="writer", description="Writes.", instructions="You write.", source="test")
 
@@ -115,6 +117,21 @@ def own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     for name, value in home.items():
         monkeypatch.setenv(name, value)
     return home
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """What is on the disk when the program is killed: `come` puts that back once it has ended."""
+
+    session_id: str
+    come: Callable[[], None]
+
+
+async def kill_when(bench: SavedBench, reached: Callable[[], object]) -> Kill:
+    """A kill at the moment when `reached` holds and the session is saved."""
+    await until(reached)
+    await bench.history.flushed()
+    return Kill(bench.history.session_id, disk_of(bench.store))
 
 
 def disk_of(store: SessionStore) -> Callable[[], None]:
