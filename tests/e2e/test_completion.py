@@ -71,8 +71,14 @@ def shell(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> I
     with TerminalProgram(argv, folder=program.workspace, environ=environ, controls=True) as terminal:
         terminal.wait_until(lambda: rows(terminal), "a prompt")
         terminal.type(f"{load}; echo load''ed\r")
-        terminal.wait_until(lambda: "loaded" in rows(terminal), "the completion")
+        terminal.wait_until(lambda: has_loaded(terminal), "the completion")
         yield terminal
+
+
+def has_loaded(shell: TerminalProgram) -> bool:
+    """Whether the next prompt stands, too. What is typed before it is written twice: by the terminal, and by the shell."""
+    shown = rows(shell)
+    return "loaded" in shown and shown[-1] != "loaded"
 
 
 def rows(shell: TerminalProgram) -> list[str]:
