@@ -25,14 +25,10 @@ from keen_tui.storage.lookup.listing import SessionEntry, entries_in, folders_in
 from keen_tui.storage.lookup.locked import is_locked
 from keen_tui.storage.lookup.lookup import FEW, SessionLookup
 from keen_tui.storage.lookup.summaries import own_title, title_file
-from keen_tui.storage.paths import (
-    is_session_id,
-    new_session_id,
-    private_opener,
-)
+from keen_tui.storage.paths import is_regular, is_session_id, new_session_id, private_opener
 from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, read_session
 from keen_tui.storage.records import event_line, header_line
-from keen_tui.storage.retention import forget_old, is_due
+from keen_tui.storage.retention import forget_old, forget_old_files, is_due
 from keen_tui.system.folders import make_private, workspace_folder
 from keen_tui.system.paths import QUARANTINE
 from keen_tui.text.units import first_line
@@ -66,6 +62,23 @@ class SessionStore:
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self.now()))
         path = workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
         return self.new_path(workspace) if os.path.lexists(path) else path
+
+    def promise(self, session_id: str) -> None:
+        """Note the id of a session that has no file yet, so that another program can begin it: for 30
+        days."""
+        file = self._promised / session_id
+        try:
+            make_private(self._promised)
+            with open(file, "wb", opener=private_opener):
+                pass
+        except OSError as error:
+            raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
+
+    def promised_path(self, session_id: str, workspace: Path) -> Path | None:
+        """The path that a promised session gets in that workspace; None: the id wasn't promised."""
+        if is_session_id(session_id) and is_regular(self._promised / session_id):
+            return workspace_folder(self._sessions, workspace) / f"{session_id}.jsonl"
+        return None
 
     def new_agent_id(self) -> str:
         """The id of a new session of a sub-agent."""
@@ -124,11 +137,13 @@ class SessionStore:
         return any(is_locked(_lock_file(path)) for path in self._named(session_id))
 
     def forget_old(self) -> None:
-        """Delete old data, at most once a day: checkpoints and outputs of sessions, and quarantined files."""
+        """Delete old data, at most once a day: checkpoints and outputs of sessions, quarantined files, and
+        promised ids."""
         if self.root.is_dir() and is_due(self.root / "forgotten"):
             for root in (self.checkpoints, self.outputs):
                 forget_old(root, in_use=self.is_in_use)
             forget_old(self.root / QUARANTINE, limit_bytes=sys.maxsize)
+            forget_old_files(self._promised)
 
     def read(self, path: Path) -> SessionFile:
         """Read a session without changing it."""
@@ -292,6 +307,11 @@ class SessionStore:
     @property
     def _sessions(self) -> Path:
         return self.root / "sessions"
+
+    @property
+    def _promised(self) -> Path:
+        """The folder with an empty file for each promised id."""
+        return self.root / "promised"
 
     @property
     def _agents(self) -> Path:

@@ -150,6 +150,23 @@ async def test_an_empty_session_is_resumed_loaded_and_forked(program: EditorProg
         await running.say(id, "hi")
 
 
+async def test_an_empty_session_is_loaded_in_another_program(program: EditorProgram) -> None:
+    async with program.start() as running:
+        id = (await running.new()).session_id
+    folder = str(program.workspace)
+    async with program.start() as running:
+        await running.agent.resume_session(cwd=folder, session_id=id)
+    async with program.start([Reply([Say("Ok.")])]) as running:
+        assert not (await running.agent.list_sessions(cwd=folder)).sessions
+        await running.agent.load_session(cwd=folder, session_id=id, mcp_servers=[])
+        await running.say(id, "hi")
+        listed = await running.agent.list_sessions(cwd=folder)
+        assert [each.session_id for each in listed.sessions] == [id]
+    async with program.start() as running:
+        await running.agent.load_session(cwd=folder, session_id=id, mcp_servers=[])
+        assert running.editor.said == "Ok."
+
+
 async def test_several_sessions_are_open_at_once(program: EditorProgram) -> None:
     async with program.start([Reply([Say("A.")]), Reply([Say("B.")])]) as running:
         one, two = await running.new(), await running.new()

@@ -76,7 +76,7 @@ def shell(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> I
 
 
 def has_loaded(shell: TerminalProgram) -> bool:
-    """Whether the next prompt stands, too. What is typed before it is written twice: by the terminal, and by the shell."""
+    """Whether the next prompt stands, too. The terminal shows a second time what is typed before it."""
     shown = rows(shell)
     return "loaded" in shown and shown[-1] != "loaded"
 

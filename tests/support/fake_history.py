@@ -92,6 +92,9 @@ class FakeHistory:
         await self._change("new")
         self._begin_another()
 
+    async def promise(self) -> None:
+        """Does nothing: no other program knows these sessions."""
+
     async def open(self, session_id: str) -> None:
         if session_id in self.elsewhere:
             raise SessionInUse("Another program has this session open.")

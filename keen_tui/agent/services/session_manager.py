@@ -18,7 +18,7 @@ from keen_tui.agent.session import Session
 from keen_tui.agent.titles import Titler
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.choices import ExportFormat, Titles
-from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
+from keen_tui.domain.errors import KeenError, SessionRefused, SessionUnknown, StorageFailed
 from keen_tui.domain.events import Notice, PendingKept, SessionRenamed
 from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
@@ -137,14 +137,24 @@ class SessionManager:
         """Begin an empty session."""
         await self._replace(self._store.new_path(self._session.workspace))
 
+    async def promise(self) -> None:
+        """Let other programs open this session by its id, though it isn't saved before its first turn."""
+        await asyncio.to_thread(self._store.promise, self.session_id)
+
     async def open(self, session_id: str) -> None:
-        """Go on with that session.
+        """Go on with that session, or begin the one that another program promised.
 
         Raises:
-            SessionInUse: another program has it. StorageFailed: it can't be read. SessionRefused: kept work
-                of another model would be lost (turn.md rule 8).
+            SessionUnknown: there is none. SessionInUse: another program has it. StorageFailed: it can't be
+                read. SessionRefused: kept work of another model would be lost (turn.md rule 8).
         """
-        path = await asyncio.to_thread(self._store.path_of, session_id)
+        try:
+            path = await asyncio.to_thread(self._store.path_of, session_id)
+        except SessionUnknown:
+            if not (promised := self._store.promised_path(session_id, self._session.workspace)):
+                raise
+            await self._replace(promised)
+            return
         if path.stem == self.session_id:
             return
         is_empty = not (self._session.turn or self._session.running)

@@ -221,8 +221,12 @@ class HistoryPort(Protocol):
     async def new(self) -> None:
         """Start an empty session."""
 
+    async def promise(self) -> None:
+        """Let other programs open this session by its id, though it isn't saved before its first turn."""
+
     async def open(self, session_id: str) -> None:
-        """Open that session. Raises SessionInUse if another program has it open: offer a fork."""
+        """Open that session, or begin a promised one. Raises SessionInUse if another program has it open:
+        offer a fork."""
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
         """Continue in a copy of that session ("": this one) that ends with that turn (0: the last)."""
