@@ -113,6 +113,43 @@ async def test_approving_copying_and_coming_back(page: BrowserPage, program: Pro
             await page.wait_for("Once more.")
 
 
+async def test_a_phone_shows_the_composer_and_the_short_address_leads_back(
+    page: BrowserPage, program: Program, tmp_path: Path
+) -> None:
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    await page.call("Emulation.setDeviceMetricsOverride", **phone)
+    async with (
+        ModelServer([Reply([Say("Read on a phone.")])]) as server,
+        serving(program, "--base-url", server.base_url, "--model", "scripted") as served,
+    ):
+        await page.go(f"{served.origin}/")
+        says = "Open the whole address that keen-tui serve printed, with its token."
+        await evaluated(page, "document.body.innerText.trim()", says)
+        await open_page(page, served)
+        await page.wait_for("alt+h help")
+        assert page.columns == 65
+        await write(page, "hi")
+        await page.wait_for("Read on a phone.")
+        row = "document.querySelector('.xterm-screen').getBoundingClientRect()"
+        assert await page.evaluate(f"{row}.right <= 390 && {row}.bottom <= 844")
+        await page.picture(tmp_path / "phone.png")
+        place = await page.evaluate("location.pathname")
+        assert place != "/"
+        await page.go(f"{served.origin}/")
+        await evaluated(page, "location.pathname", place)
+        await page.wait_for("Read on a phone.", "alt+h help")
+
+
+async def evaluated(page: BrowserPage, script: str, wanted: str) -> None:
+    """Wait until the script gives that."""
+    found: list[object] = []
+
+    async def look() -> None:
+        found.append(await page.evaluate(script))
+
+    await until(lambda: wanted in found, moment=look, says=lambda: str(found[-1:]))
+
+
 async def test_a_program_that_was_left_by_its_key_is_not_resumed(page: BrowserPage, program: Program) -> None:
     async with (
         ModelServer([Reply([Say("The first answer.")])]) as server,
@@ -124,12 +161,7 @@ async def test_a_program_that_was_left_by_its_key_is_not_resumed(page: BrowserPa
         await page.wait_for("The first answer.")
         await write(page, "/quit")
         ended = "document.getElementById('reason').textContent"
-        reasons: list[str] = []
-
-        async def look() -> None:
-            reasons.append(await page.evaluate(ended))
-
-        await until(lambda: "The program has ended." in reasons, moment=look)
+        await evaluated(page, ended, "The program has ended.")
         await page.evaluate("document.getElementById('again').click()")
         await page.wait_for("Say what you want done", "alt+h help")
         assert "The first answer." not in page.screen()

@@ -70,6 +70,11 @@ class BrowserPage:
     async def type(self, text: str) -> None:
         await self.call("Input.insertText", text=text)
 
+    @property
+    def columns(self) -> int:
+        """The width of the terminal in the page."""
+        return self._screen.columns
+
     def screen(self) -> str:
         """What the terminal in the page was last given to draw, row by row."""
         return "\n".join(row.rstrip() for row in self._screen.display)

@@ -29,6 +29,7 @@ TEXTUAL: Final = Path(str(files("textual_serve"))) / "static"
 
 _LARGEST_MESSAGE: Final = 16_000_000
 """The most bytes of one message from a page, such as a paste."""
+_DOOR_SCRIPT: Final = "/door.js"
 _BEAT: Final = 15.0
 """Seconds between two websocket pings; a page that doesn't answer is gone."""
 
@@ -65,6 +66,7 @@ class Site:
         app.add_routes(
             [
                 web.get("/", self._enter),
+                web.get(_DOOR_SCRIPT, self._door_script),
                 web.get(place, self._page),
                 web.get(f"{place}ws", self._client),
                 web.static(f"{place}static", TEXTUAL),
@@ -82,7 +84,7 @@ class Site:
             return _refused("This server doesn't answer to that host name.")
         if not self._access.is_own_page(request.headers, needs_origin=is_socket):
             return _refused("Only pages of this server may ask for this.")
-        if request.path != "/" and self._browser(request) is None:
+        if request.path not in ("/", _DOOR_SCRIPT) and self._browser(request) is None:
             return _refused("Open the whole address that keen-tui serve printed, with its token.")
         try:
             response = await handler(request)
@@ -98,14 +100,18 @@ class Site:
         return self._access.browser(request.cookies.get(COOKIE, ""))
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
-        """Exchange the token in the address for a cookie, and redirect to the page."""
+        """Exchange the token in the address for a cookie, and redirect to the page. Without the token, a
+        script leads browsers that showed it earlier to the page."""
         browser = self._access.enter(request.query.get("token", ""))
         if browser is None:
-            return _refused("Open the whole address that keen-tui serve printed, with its token.")
+            return web.FileResponse(PAGE / "door.html", status=403)
         place = self._access.place
         response = web.Response(status=303, headers={"Location": place})
         response.set_cookie(COOKIE, browser.secret, path=place, httponly=True, samesite="Strict")
         return response
+
+    async def _door_script(self, _: web.Request) -> web.StreamResponse:
+        return web.FileResponse(PAGE / "door.js")
 
     async def _page(self, _: web.Request) -> web.StreamResponse:
         return web.FileResponse(PAGE / "page.html")

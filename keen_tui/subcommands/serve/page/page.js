@@ -1,6 +1,11 @@
-// Runs before textual.js, which gives no access to its terminal and its socket. It sets the address of the
-// socket, shows why the socket was closed, and drops messages that come before the socket is open.
+// Runs before textual.js, which gives no access to its terminal and its socket. It sets the size of the font and
+// the address of the socket, shows why the socket was closed, and drops messages that come before it is open.
 "use strict";
+
+const USUAL_FONT = 16;
+const SMALLEST_FONT = 9;
+const COLUMNS = 60; // that a narrow page shall have
+const WIDTH_OF_LETTER = 0.6; // of Roboto Mono, in its font size
 
 const BrowserSocket = window.WebSocket;
 let isOpen = false;
@@ -33,10 +38,19 @@ window.addEventListener("beforeunload", (event) => {
   }
 });
 
+// 390 pixels, as phones have, are 65 columns.
+function fontSize() {
+  const fitting = Math.floor(window.innerWidth / (COLUMNS * WIDTH_OF_LETTER));
+  return Math.max(SMALLEST_FONT, Math.min(USUAL_FONT, fitting));
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  localStorage.setItem("place", window.location.pathname); // for door.js
   const address = new URL("ws", window.location.href);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-  document.getElementById("terminal").dataset.sessionWebsocketUrl = address.href;
+  const terminal = document.getElementById("terminal");
+  terminal.dataset.sessionWebsocketUrl = address.href;
+  terminal.dataset.fontSize = fontSize();
   document.getElementById("again").addEventListener("click", () => window.location.reload());
   document.fonts.load('16px "Roboto Mono"');
 });
