@@ -13,23 +13,26 @@ ScopeKind = Literal["uncommitted", "base", "commit"]
 
 
 class ReviewWish(Struct, frozen=True):
-    """The changes that the user asked for. `name` is a branch for `base`, and a revision for `commit`; with
-    `kind` None these are the uncommitted changes if there are any, else those of the branch."""
+    """The changes that the user asked for. `name` is a branch for `base`, and a revision or a range such as
+    `v1.0..HEAD` for `commit`; with `kind` None these are the uncommitted changes if there are any, else those
+    of the branch. `focus` says what to look for above all, "" for anything."""
 
     kind: ScopeKind | None = None
     name: str = ""
+    focus: str = ""
 
 
 class ReviewScope(Struct, frozen=True, kw_only=True):
     """The changes under review, from the commit `old` to the commit `new`; "" for `old` if there is nothing
     before them, and for `new` if they aren't committed. `title` says in a few words which changes they
-    are."""
+    are, and names the beginning of the `focus`."""
 
     kind: ScopeKind
     title: str
     name: str = ""
     old: str = ""
     new: str = ""
+    focus: str = ""
 
 
 class SkippedFile(Struct, frozen=True):

@@ -36,7 +36,7 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     """
     if argv[:1] == ["mcp"]:
         return {"words": list(argv)}  # it has flags of its own: subcommands/mcp_flags.py
-    given = vars(parser().parse_args(argv))
+    given = vars(parser().parse_intermixed_args(argv))
     command = command_of(given)
     if command and command not in SUBJECTS:
         raise ConfigError(
@@ -154,7 +154,7 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
     if command == "mcp":
         raise ConfigError("mcp comes first: keen-tui mcp list. See keen-tui mcp --help.")
-    if command not in ("", "eval", "worktrees") and len(given["words"]) - 1 != (
+    if command not in ("", "eval", "review", "worktrees") and len(given["words"]) - 1 != (
         SUBJECTS[command] != "no arguments"
     ):
         raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")

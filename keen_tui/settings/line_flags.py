@@ -170,7 +170,7 @@ _ONE_TURN = (
 
 _REVIEW = (
     LineFlag(("--base",), "with review: the commits that this branch has and BRANCH lacks", "BRANCH"),
-    LineFlag(("--commit",), "with review: one commit", "REV"),
+    LineFlag(("--commit",), "with review: one commit, or a range such as v1.0..HEAD", "REV"),
     LineFlag(("--uncommitted",), "with review: uncommitted changes, new files included", options=_SWITCH),
     LineFlag(
         ("--fail-on",),

@@ -30,7 +30,8 @@ SUBCOMMANDS: Final = (
     Subcommand("usage", (("[--days 7] [--json]", "tokens and cost, by day and model"),)),
     Subcommand(
         "review",
-        (("[--base BRANCH]", "find bugs in changes; it only reads"),),
+        (("[--base BRANCH] [FOCUS]", "find bugs in changes; it only reads"),),
+        takes="what to look for above all",
         has_settings=True,
     ),
     Subcommand(

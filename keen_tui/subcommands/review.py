@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_args
 
 from keen_tui.agent.review.review import report_of
 from keen_tui.domain.errors import ConfigError
-from keen_tui.domain.review import ReviewReport, ReviewWish
+from keen_tui.domain.review import ReviewReport, ReviewWish, ScopeKind
 from keen_tui.frontends.headless.outlets import note, require_writable
 from keen_tui.frontends.headless.review import note_progress, print_report, run_review
 from keen_tui.providers.registry import build_provider
@@ -43,15 +43,15 @@ def run(
 
 
 def wish_of(given: Mapping[str, Any]) -> ReviewWish:
-    """The changes that the flags name. Raises ConfigError: they name two."""
-    wishes = [
-        *([ReviewWish("base", given["base"])] if "base" in given else []),
-        *([ReviewWish("commit", given["commit"])] if "commit" in given else []),
-        *([ReviewWish("uncommitted")] if "uncommitted" in given else []),
-    ]
-    if len(wishes) > 1:
+    """The changes that the flags name, and the focus. Raises ConfigError: they name two."""
+    kinds = [kind for kind in get_args(ScopeKind) if kind in given]
+    if len(kinds) > 1:
         raise ConfigError("--base, --commit and --uncommitted don't go together: choose one.")
-    return wishes[0] if wishes else ReviewWish()
+    focus = " ".join(given["words"][1:])
+    if not kinds:
+        return ReviewWish(focus=focus)
+    (kind,) = kinds
+    return ReviewWish(kind, given[kind] if kind != "uncommitted" else "", focus)
 
 
 async def _reviewed(

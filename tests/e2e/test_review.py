@@ -95,6 +95,36 @@ async def test_uncommitted_changes_come_first_then_the_branch(program: Reviewer)
     assert run.records[0]["files"] == [".gitignore", "a.txt"]
 
 
+async def test_a_range_is_what_one_end_has_and_the_other_lacks(program: Reviewer) -> None:
+    work = program.workspace
+    git(work, "tag", "v1")
+    git(work, "checkout", "-qb", "feature")
+    commit(work, "b.txt", "new\n", "second")
+    commit(work, "c.txt", "new\n", "third")
+    git(work, "checkout", "-q", "main")
+    commit(work, "d.txt", "new\n", "beside")
+    for named, files in (
+        ("v1..feature", ["b.txt", "c.txt"]),
+        ("main...feature", ["b.txt", "c.txt"]),
+        ("feature~1..feature", ["c.txt"]),
+        ("v1..", ["d.txt"]),
+        ("..feature", ["b.txt", "c.txt"]),
+    ):
+        run = await program.review(reporting(), "--commit", named, "--output", "json")
+        assert (run.records[0]["scope"]["title"], run.records[0]["files"]) == (f"commits {named}", files)
+        assert run.records[0]["scope"]["kind"] == "commit"
+
+
+async def test_a_focus_is_told_before_the_diff(program: Reviewer) -> None:
+    (program.workspace / "a.txt").write_text("two\n")
+    run = await program.review(reporting(), "--uncommitted", "how errors", "are handled", "--output", "json")
+    assert program.message.startswith(
+        "Look above all for this: how errors are handled\n\nReview these changes: uncommitted changes"
+    )
+    assert run.records[0]["scope"]["focus"] == "how errors are handled"
+    assert run.records[0]["scope"]["title"] == "uncommitted changes, focus: how errors are handled"
+
+
 async def test_nothing_to_review_asks_no_model(program: Reviewer) -> None:
     run = await program.review([], "--uncommitted")
     assert (run.code, program.requests) == (0, ())
@@ -107,11 +137,12 @@ async def test_nothing_to_review_asks_no_model(program: Reviewer) -> None:
         (("--base", "nowhere"), "There is no branch or commit 'nowhere' here."),
         (("--base=--output=x",), "There is no branch or commit '--output=x' here."),
         (("--commit=--output=x",), "There is no commit '--output=x' here."),
-        (("--commit", "HEAD..main"), "There is no commit 'HEAD..main' here."),
+        (("--commit", "HEAD..nowhere"), "There is no branch or commit 'nowhere' here."),
+        (("--commit=..--output=x",), "There is no branch or commit '--output=x' here."),
         (("--base", "main", "--uncommitted"), "--base, --commit and --uncommitted don't go together"),
         (("--output", "stream-json"), "--output with the command review takes text, json, github, gitlab"),
         (("--fail-on", "P9"), "invalid choice: 'P9'"),
-        (("main",), "unrecognized arguments: main"),
+        (("main",), "'main' is a branch or commit: write base or commit before it."),
     ],
 )
 async def test_what_cant_be_reviewed_is_wrong_use(

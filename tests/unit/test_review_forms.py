@@ -133,4 +133,4 @@ def test_the_commands_of_the_guide_can_be_typed() -> None:
     assert len(typed) >= 6
     for words in typed:
         given = parsed(shlex.split(words))
-        assert given["words"] == ["review"]
+        assert given["words"][0] == "review"

@@ -57,6 +57,7 @@ def as_json(report: ReviewReport, fail_on: Priority | None) -> dict[str, Any]:
             "kind": report.scope.kind,
             "title": report.scope.title,
             "name": report.scope.name or None,
+            "focus": report.scope.focus or None,
             "old_commit": report.scope.old or None,
             "new_commit": report.scope.new or None,
         },

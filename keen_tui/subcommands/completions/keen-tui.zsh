@@ -226,7 +226,7 @@ _shtab_keen_tui_review_options=(
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
   "--base[with review\: the commits that this branch has and BRANCH lacks]:BRANCH:"
-  "--commit[with review\: one commit]:REV:"
+  "--commit[with review\: one commit, or a range such as v1.0..HEAD]:REV:"
   "--uncommitted[with review\: uncommitted changes, new files included]"
   "--fail-on[with review\: exit code 1 if a finding is this urgent or more\: P0 (most urgent), P1, P2 or P3]:PRIO:(P0 P1 P2 P3)"
 )

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from msgspec.structs import replace
+
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.review import ReviewScope, ReviewWish
 from keen_tui.text.sanitize import clean
+from keen_tui.text.units import first_line
 from keen_tui.tools.review.repository import SHALLOW, ReviewedRepository
 
 _USUAL: Final = ("origin/main", "origin/master", "main", "master")
@@ -21,15 +24,31 @@ def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitte
     """The changes that the user wants reviewed. Blocks.
 
     Raises:
-        ConfigError: there is no such branch or commit, or nothing to compare with.
+        ConfigError: there is no such branch or commit, or nothing to compare with; or the focus is the name
+            of a commit.
     """
+    scope = _changes(wish, repository, has_uncommitted=has_uncommitted)
+    if not (focus := wish.focus.strip()):
+        return scope
+    if repository.commit(focus):
+        raise ConfigError(
+            f"{clean(focus)!r} is a branch or commit: write base or commit before it. A focus says what to "
+            "look for."
+        )
+    return replace(scope, title=f"{scope.title}, focus: {clean(first_line(focus))[:_LONGEST]}", focus=focus)
+
+
+def _changes(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitted: bool) -> ReviewScope:
     match wish.kind:
         case "uncommitted":
             return _uncommitted(repository)
         case "base":
             return _beside(wish.name, repository)
         case "commit":
-            return _of_commit(wish.name, repository)
+            commit = repository.commit(wish.name)
+            if ".." in wish.name and not commit:
+                return _of_range(wish.name, repository)
+            return _of_commit(wish.name, commit, repository)
     return _uncommitted(repository) if has_uncommitted else _usual(repository)
 
 
@@ -37,8 +56,7 @@ def _uncommitted(repository: ReviewedRepository) -> ReviewScope:
     return ReviewScope(kind="uncommitted", title="uncommitted changes", old=repository.commit("HEAD"))
 
 
-def _of_commit(name: str, repository: ReviewedRepository) -> ReviewScope:
-    commit = repository.commit(name)
+def _of_commit(name: str, commit: str, repository: ReviewedRepository) -> ReviewScope:
     if not commit:
         raise ConfigError(f"There is no commit {clean(name)!r} here.{_of_shallow(repository)}")
     title = clean(repository.title_of(commit)).strip()[:_LONGEST]
@@ -53,18 +71,39 @@ def _of_commit(name: str, repository: ReviewedRepository) -> ReviewScope:
 
 def _beside(name: str, repository: ReviewedRepository) -> ReviewScope:
     """The commits of this branch that another branch lacks."""
-    base = _base(name, repository)
-    if not base:
-        raise ConfigError(f"There is no branch or commit {clean(name)!r} here.{_of_shallow(repository)}")
+    base = _known_base(name, repository)
     head = repository.commit("HEAD")
     if not head:
         raise ConfigError("There is no commit yet: review the uncommitted changes.")
-    common = repository.merge_base(base, head)
-    if not common:
-        raise ConfigError(f"HEAD and {clean(name)} have no commit in common.{_of_shallow(repository)}")
     branch = clean(repository.branch()) or "HEAD"
+    common = _common(name, base, "HEAD", head, repository)
     title = f"{branch} compared with {clean(name)}"
     return ReviewScope(kind="base", title=title, name=name, old=common, new=head)
+
+
+def _of_range(name: str, repository: ReviewedRepository) -> ReviewScope:
+    """The commits that the second name has and the first lacks, with two dots or three. A missing name is
+    HEAD."""
+    first, _, second = name.partition("..")
+    first, second = first or "HEAD", second.removeprefix(".") or "HEAD"
+    base, new = (_known_base(each, repository) for each in (first, second))
+    common = _common(first, base, second, new, repository)
+    return ReviewScope(kind="commit", title=f"commits {clean(name)}", name=name, old=common, new=new)
+
+
+def _common(name: str, commit: str, other: str, other_commit: str, repository: ReviewedRepository) -> str:
+    """The newest commit that both commits have in common. Raises ConfigError: there is none."""
+    if common := repository.merge_base(commit, other_commit):
+        return common
+    names = f"{clean(other)} and {clean(name)}"
+    raise ConfigError(f"{names} have no commit in common.{_of_shallow(repository)}")
+
+
+def _known_base(name: str, repository: ReviewedRepository) -> str:
+    """The commit of a branch, or of anything else with that name. Raises ConfigError: there is none."""
+    if base := _base(name, repository):
+        return base
+    raise ConfigError(f"There is no branch or commit {clean(name)!r} here.{_of_shallow(repository)}")
 
 
 def _of_shallow(repository: ReviewedRepository) -> str:

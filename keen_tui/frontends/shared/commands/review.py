@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _NONE: Final = "There are no reviews here."
 _USAGE: Final = (
-    "Write /review, /review base BRANCH, /review commit REV or /review uncommitted; /review show and "
-    "/review stop are about the newest one."
+    "Write /review, /review base BRANCH, /review commit REV or /review uncommitted, then what to look for; "
+    "/review show and /review stop are about the newest one."
 )
 
 
@@ -52,15 +52,13 @@ def _wish(words: list[str]) -> ReviewWish:
     from keen_tui.domain.review import ReviewWish
 
     match words:
-        case []:
-            return ReviewWish()
-        case ["uncommitted"]:
-            return ReviewWish("uncommitted")
-        case ["base", name]:
-            return ReviewWish("base", name)
-        case ["commit", name]:
-            return ReviewWish("commit", name)
-    raise WordsRefused(_USAGE)
+        case ["base" | "commit"]:
+            raise WordsRefused(_USAGE)
+        case ["uncommitted", *focus]:
+            return ReviewWish("uncommitted", focus=" ".join(focus))
+        case ["base" | "commit" as kind, name, *focus]:
+            return ReviewWish(kind, name, " ".join(focus))
+    return ReviewWish(focus=" ".join(words))
 
 
 REVIEW = Command(
@@ -68,7 +66,7 @@ REVIEW = Command(
     keys=(),
     label="Review changes",
     slash=("review",),
-    takes="[base BRANCH|commit REV|uncommitted]",
+    takes="[base BRANCH|commit REV|uncommitted] [FOCUS]",
     help="looks for bugs in changes, without changing anything: /review base main; /review show",
     does=review,
 )
