@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.domain.errors import AuthFailed
 from keen_tui.domain.models import FoundServer, ModelInfo
@@ -213,6 +214,24 @@ async def test_an_empty_key_is_refused_with_a_sentence(tmp_path: Path) -> None:
         await driver.until_shown("The key for Acme")
         await driver.press("enter")
         await driver.until_shown("The key is empty.")
+
+
+async def test_the_providers_with_a_key_fit_above_the_foot(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.providers = tuple(
+        replace(ACME, name=f"Provider {number}", key_variables=(f"KEY_{number}",)) for number in range(12)
+    )
+    async with workspace(tmp_path, models=models, size=(60, 12)) as driver:
+        await driver.type("/key")
+        await driver.press("enter")
+        await driver.until_shown("Provider 5")
+        assert not driver.shows("Provider 6")
+        foot = driver.row_with("enter choose")
+        assert driver.row_with("Provider 5") < foot == 10
+        await driver.press(*["down"] * 11)
+        await driver.until_shown("› Provider 11")
+        assert driver.row_with("Provider 11") < driver.row_with("enter choose")
+        assert not driver.shows("Provider 5")
 
 
 async def test_the_first_start_offers_what_is_there(tmp_path: Path) -> None:

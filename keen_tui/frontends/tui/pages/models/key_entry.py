@@ -23,6 +23,8 @@ from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapp
 from keen_tui.text.sanitize import clean
 
 _NAME_CELLS = 22
+_ROWS_AROUND = 6
+"""The rows of the screen above and below the list."""
 
 
 class KeyRows(RowWidget):
@@ -38,6 +40,7 @@ class KeyRows(RowWidget):
         self.sentence = ""
         self.destination = ""
         self._models = models
+        self._first = 0
 
     def rows(self, width: int, height: int) -> list[Text]:
         page = self._for_chosen(self.chosen, width) if self.chosen else self._list(width)
@@ -48,7 +51,9 @@ class KeyRows(RowWidget):
 
     def _list(self, width: int) -> list[Text]:
         rows = [Text("Whose key do you want to enter?", self.look("text", bold=True)), Text()]
-        for place, provider in enumerate(self.providers):
+        room = max(self.app.size.height - _ROWS_AROUND, 1)
+        self._first = max(min(self._first, self.place), self.place - room + 1)
+        for place, provider in list(enumerate(self.providers))[self._first : self._first + room]:
             source = self._models.key_source(provider)
             known = f"found in {source}" if source else f"not found in {' or '.join(provider.key_variables)}"
             chosen = place == self.place
