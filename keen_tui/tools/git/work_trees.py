@@ -84,13 +84,12 @@ class WorkTrees:
 
         Raises:
             ConfigError: the name can't be one or is taken, or there is no repository, or nothing in it to
-                begin with, or for a sub-agent it names a program. WorkTreeFailed: git can't make it.
+                begin with, or its settings name a program. WorkTreeFailed: git can't make it.
         """
         if name:
             require_name(name)
         project = self.project_of(folder)
-        if agent:
-            self._require_no_filter(project)
+        self._require_no_filter(project)
         trees = trees_folder(self._data, project)
         _make_folder(trees)
         with _alone(trees):
@@ -226,8 +225,8 @@ class WorkTrees:
         return _Origin(commit, branch, self._uncommitted(folder))
 
     def _require_no_filter(self, project: Path) -> None:
-        """Raises ConfigError: the settings of the repository name a program for the contents of files. A
-        model may not have that run outside the sandbox."""
+        """Raises ConfigError: the settings of the repository name a program for the contents of files. Git
+        would run it outside the sandbox, and a downloaded folder may bring such settings."""
         try:
             key = parse(self._git.output(project, *LIST)).filter_of_repository
         except ValueError as error:

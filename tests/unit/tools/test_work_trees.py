@@ -158,6 +158,18 @@ def test_submodules_are_refused(place: Place, tmp_path: Path) -> None:
         place.begin()
 
 
+def test_a_filter_of_the_repository_is_refused_before_it_runs(place: Place, tmp_path: Path) -> None:
+    proof = tmp_path / "proof"
+    (place.project / ".git/info/attributes").write_text("* filter=own\n")
+    for name in ("smudge", "clean"):
+        git(place.project, "config", f"filter.own.{name}", f"touch {proof}; cat")
+    for name in ("", "fix"):
+        with pytest.raises(ConfigError, match=r"name a program \(filter\.own\.\w+\)"):
+            place.begin(name)
+    assert not proof.exists()
+    assert place.trees.all() == ()
+
+
 def test_without_git_it_says_so(place: Place) -> None:
     with pytest.raises(ConfigError, match="need git"):
         WorkTrees({**place.environ, "PATH": "/nonexistent"})
