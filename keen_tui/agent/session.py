@@ -129,6 +129,7 @@ class Session:
             waiting=shared.clock.standing,
             rules=rules,
             allowances=allowances,
+            workspace=workspace,
             network=network,
             hooks=self._hooks.permission,
             grants=shared.grants,

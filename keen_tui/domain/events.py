@@ -127,8 +127,8 @@ class ApprovalRequested(Passing, frozen=True, kw_only=True):
     """A call waits for approval by its id. `display` shows what would happen, `why` the reason for asking.
 
     `grant` completes "yes, and ..." with what a yes for the whole session allows; `saves` are the commands
-    that can be allowed permanently in this workspace; None and () if that isn't offered. If it `is_risky`, no
-    answer may be preselected.
+    that can be allowed permanently in this workspace, or with `saves_for_project` in the project that this
+    work tree belongs to; None and () if that isn't offered. If it `is_risky`, no answer may be preselected.
     """
 
     turn: int
@@ -141,6 +141,7 @@ class ApprovalRequested(Passing, frozen=True, kw_only=True):
     display: Display | None
     grant: str | None
     saves: tuple[str, ...] = ()
+    saves_for_project: bool = False
     is_risky: bool = False
     agent: str = ""
     """The sub-agent whose call it is; "" for a call of the session's own turn."""

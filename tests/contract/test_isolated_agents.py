@@ -20,6 +20,7 @@ from keen_tui.demo.wires import seen
 from keen_tui.domain.choices import Api
 from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.events import ApprovalRequested, TurnAbandoned, TurnDone, TurnIncomplete
+from keen_tui.frontends.shared.questions import approval_choices
 from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.system.presence import present_in
 from keen_tui.tools.git.linked_tree import LinkedTree, WorkTreeState
@@ -317,6 +318,28 @@ async def test_what_is_allowed_in_its_work_tree_is_not_allowed_in_the_workspace(
         bench.session.answer(again.id, allow=False)
         await bench.log.wait_for(TurnDone)
         assert len(bench.log.of(ApprovalRequested)) == 2
+
+
+async def test_what_is_always_allowed_in_its_work_tree_counts_for_the_project(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    check = Reply([Call("bash", {"command": "make check"})])
+    server, _ = server_of(
+        {"go": [Reply([task("one", "writer")]), check, said("Done.")], "one": [check, said("One.")]}
+    )
+    async with server, apart(tmp_path, server, environ, mode="ask") as bench:
+        bench.session.submit("go")
+        asked = await bench.log.wait_for(ApprovalRequested)
+        assert asked.agent == "writer" and asked.saves_for_project
+        assert asked.saves == ("make check *",)
+        assert [choice.label for choice in approval_choices(asked, "; ")][2] == "yes, always in this project"
+        bench.session.answer(asked.id, allow=False)
+        await until(lambda: len(bench.log.of(ApprovalRequested)) == 2)
+        own = bench.log.of(ApprovalRequested)[-1]
+        assert not own.agent and not own.saves_for_project
+        assert [choice.label for choice in approval_choices(own, "; ")][2] == "yes, always in this folder"
+        bench.session.answer(own.id, allow=True, scope="workspace")
+        await bench.log.wait_for(TurnDone)
 
 
 async def test_a_stop_while_its_work_tree_is_looked_at_leaves_its_place_in_the_result(

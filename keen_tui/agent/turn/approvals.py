@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -74,6 +75,7 @@ class Approvals:
         waiting: entered while a person is asked.
         rules: what the user's settings allow, ask about and deny.
         allowances: commands and hosts that are allowed for good; None: none are, and none can be.
+        workspace: of the session; where `allowances` are those of another folder, the question says so.
         network: what becomes of hosts that no rule is about.
         hooks: asks the hooks of the user before a person is asked.
         grants: what was allowed for the session so far; None: nothing.
@@ -90,6 +92,7 @@ class Approvals:
         waiting: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
+        workspace: Path | None = None,
         network: Network = "ask",
         hooks: Callable[[int, ToolCall], Awaitable[HookAnswer]] | None = None,
         grants: Grants | None = None,
@@ -102,6 +105,7 @@ class Approvals:
         self._waiting = waiting
         self._rules = rules
         self._allowances = allowances
+        self._saves_for_project = bool(allowances and workspace and allowances.workspace != workspace)
         self._told_of_plan = 0
         self._open: dict[str, asyncio.Future[ApprovalReply]] = {}
         self.hosts = HostApprovals(
@@ -300,6 +304,7 @@ class Approvals:
                 display=prepared.display,
                 grant=verdict.grant,
                 saves=saves,
+                saves_for_project=self._saves_for_project,
                 is_risky=verdict.is_risky,
             )
         )

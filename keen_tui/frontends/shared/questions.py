@@ -315,7 +315,8 @@ def approval_choices(event: ApprovalRequested, gap: str) -> tuple[Choice, ...]:
     if event.saves:
         is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
         saved = "exactly this command" if is_all else gap.join(map(revealed, event.saves))
-        choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
+        place = "in this project" if event.saves_for_project else "in this folder"
+        choices.append(Choice(id="save", label=f"yes, always {place}", consequence=saved))
     no = Choice(id="no", label="no, and say why", takes_words=True)
     return (
         *choices,

@@ -24,7 +24,7 @@ class Allowances:
         self._kept = ByFolder(file, tuple[CommandPattern, ...])
         self._kept_hosts = ByFolder(file.with_name("hosts.json"), tuple[HostPattern, ...])
         self._kept_web = ByFolder(file.with_name("web.json"), tuple[WebHosts, ...])
-        self._workspace = workspace
+        self.workspace = workspace
         self.commands = self._kept.get(workspace) or ()
         self.hosts = self._kept_hosts.get(workspace) or ()
         self.web = self._kept_web.get(workspace) or ()
@@ -53,8 +53,8 @@ class Allowances:
         had_commands, had_hosts, had_web = self.commands, self.hosts, self.web
         self.commands, self.hosts, self.web = commands, hosts, web
         if commands != had_commands:
-            self._kept.put(self._workspace, commands)
+            self._kept.put(self.workspace, commands)
         if hosts != had_hosts:
-            self._kept_hosts.put(self._workspace, hosts)
+            self._kept_hosts.put(self.workspace, hosts)
         if web != had_web:
-            self._kept_web.put(self._workspace, web)
+            self._kept_web.put(self.workspace, web)
