@@ -42,6 +42,7 @@ class Playback:
     """
 
     queue: tuple[str, ...] = ()
+    steered: tuple[str, ...] = ()
     pending: PendingState | None = None
     context_window: int | None = None
     effort = ""

@@ -201,6 +201,11 @@ class Session:
         return self._queue.queued
 
     @property
+    def steered(self) -> tuple[str, ...]:
+        """Messages for the next tool results of the running turn, oldest first."""
+        return self._queue.steered
+
+    @property
     def mode(self) -> Mode:
         """The permission mode."""
         return self._approvals.mode

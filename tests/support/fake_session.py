@@ -47,6 +47,7 @@ class FakeSession:
         self.context_window = context_window
         self.sizes = NextSizes(next_bytes=0, whole_bytes=0)
         self.queue: tuple[str, ...] = ()
+        self.steered: tuple[str, ...] = ()
         self.skills_in_use: tuple[SkillUsed, ...] = ()
         self.calls: list[tuple[object, ...]] = []
         self.permitted = Permitted()

@@ -75,6 +75,7 @@ class LineFrontEnd:
         self._over = asyncio.Event()
         self.was_cut_off = False
         """Whether the terminal is gone or a signal has ended it, so that nobody could be asked."""
+        self._typed_last = ""
         self._ui = LineUi(
             setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest
         )
@@ -93,6 +94,14 @@ class LineFrontEnd:
     def turns(self) -> int:
         """How many turns the session has."""
         return len(self._stats.turns)
+
+    def keep_unsent(self) -> None:
+        """Keep what the model wasn't sent beyond the end of the program: messages that wait for a turn, and
+        what was being typed when the terminal went away."""
+        if self._setup.prompts:
+            session = self._session
+            unsent = (*session.steered, *session.queue, self._typed_last)
+            self._setup.prompts.keep_draft("\n".join(filter(str.strip, unsent)))
 
     async def run(self) -> None:
         """Run it until the person leaves. The session stays open."""
@@ -134,7 +143,7 @@ class LineFrontEnd:
             case "end":
                 self._end_of_input()
             case "hangup":
-                self._keep_draft(typed.text)
+                self._typed_last = typed.text
                 self._cut_off()
         self._prompt(anew=True)
 
@@ -295,10 +304,6 @@ class LineFrontEnd:
 
     def _leave(self) -> None:
         self._do_beside(LEAVE.does(self._ui.context, ""))
-
-    def _keep_draft(self, text: str) -> None:
-        if self._setup.prompts:
-            self._setup.prompts.keep_draft(text)
 
     def _do_beside(self, handler: Awaitable[None]) -> None:
         """Do it beside other input. Prints why if it is refused."""

@@ -69,6 +69,7 @@ class _Talk:
             await self._conversation.run()
         finally:
             self._keyboard.close()
+            self._conversation.keep_unsent()
             if self._conversation.was_cut_off:
                 self._keep_unasked()
             await self._close(self._conversation.turns)

@@ -86,7 +86,11 @@ class WatchedSession(Protocol):
 
     @property
     def queue(self) -> tuple[str, ...]:
-        """Messages that wait for the running turn, oldest first."""
+        """Messages that wait for the end of the running turn, oldest first."""
+
+    @property
+    def steered(self) -> tuple[str, ...]:
+        """Messages for the next tool results of the running turn, oldest first."""
 
     def stop(self) -> None:
         """Interrupt the running turn, or play the rest of a replay at once. No effect when idle."""

@@ -69,7 +69,7 @@ class MessageSearch:
 
 
 class Drafts:
-    """Keeps what was not sent beyond the end of the program, and brings it back.
+    """Keeps what the model was not sent beyond the end of the program, and brings it back.
 
     `_left_behind` is the draft of the last time, where it could not come back as something else was being
     written.
@@ -94,15 +94,17 @@ class Drafts:
             prompts.sent(text)
 
     def keep_soon(self) -> None:
-        """The draft has changed: keep it in a moment."""
+        """The draft has changed, or what waits for a turn: keep it in a moment."""
         if self._view.prompts and self._saving is None:
             self._saving = self._view.set_timer(_DRAFT_SECONDS, self.keep)
 
     def keep(self) -> None:
-        """Keep the draft as it is now."""
+        """Keep the draft as it is now, behind the messages that wait for a turn."""
         self._saving = None
         if prompts := self._view.prompts:
-            prompts.keep_draft(_joined(self._left_behind, self._search.draft))
+            state = self._view.state
+            unsent = (self._left_behind, *state.steered, *state.queue, self._search.draft)
+            prompts.keep_draft(_joined(*unsent))
 
     async def _bring_back(self, prompts: PromptsPort) -> None:
         earlier = await prompts.earlier()

@@ -227,6 +227,8 @@ class WorkspaceScreen(KeenScreen[None]):
             self.announcer.show(state)
         if state.taken_back and state.taken_back != before.taken_back and not state.restoring:
             self.prompt.write_before(state.taken_back)
+        if (state.queue, state.steered) != (before.queue, before.steered):
+            self.parts.drafts.keep_soon()
         if state.unsent and state.session_id != before.session_id:
             self.prompt.write_before("\n".join(state.unsent))
 
