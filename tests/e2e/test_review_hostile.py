@@ -224,6 +224,17 @@ async def test_a_diff_of_many_files_is_bounded(program: Reviewer) -> None:
     assert {each["reason"] for each in record["left_out"]} == {"no room in the review"}
 
 
+@pytest.mark.parametrize("name", [".gitignore", "sub/.gitattributes"])
+async def test_a_named_pipe_that_git_would_read_is_refused(program: Reviewer, name: str) -> None:
+    place = program.workspace / name
+    place.parent.mkdir(exist_ok=True)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    run = await program.review(reporting())
+    assert (run.code, program.requests) == (2, ())
+    assert f"{place} is a named pipe, and git would wait for it. Remove it first." in run.err
+
+
 async def test_symlinks_are_shown_and_never_followed(program: Reviewer) -> None:
     work = program.workspace
     (work.parent / "outside.txt").write_text("OUTSIDE\n")

@@ -9,8 +9,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.errors import ConfigError, ToolFailure
 from keen_tui.domain.review import ReviewScope, ReviewWish, SkippedFile
+from keen_tui.system.trees import walk
 from keen_tui.text.diff import diff_display
 from keen_tui.text.units import size
 from keen_tui.tools.files.workspace import Workspace
@@ -38,6 +39,7 @@ _LOCK_FILES: Final = frozenset(
     .terraform.lock.hcl conan.lock
     """.split()  # noqa: SIM905 - a list of quoted names is no easier to read
 )
+_READ_BY_GIT: Final = frozenset((".gitignore", ".gitattributes"))
 _LINK: Final = "120000"
 
 
@@ -70,10 +72,12 @@ def read_diff(
         rules: the user's rules. Files that they protect, or that may hold secrets, are left out.
 
     Raises:
-        ConfigError: there is no repository, or no branch or commit of that name.
+        ConfigError: there is no repository, or no branch or commit of that name, or git would wait for a
+            named pipe.
         WorkTreeFailed: git fails.
     """
     repository = ReviewedRepository(folder, environ)
+    _require_files(repository.top)
     with borrowed(repository) as git:
         head = repository.commit("HEAD")
         uncommitted = ReviewScope(kind="uncommitted", title="", old=head)
@@ -128,6 +132,16 @@ class _SortedOut:
         if reason:
             self.left_out.append(SkippedFile(shown(entry.path), reason))
         return bool(reason)
+
+
+def _require_files(top: Path) -> None:
+    """Raises ConfigError: one of the files that git reads in the folders of the work tree is a named pipe."""
+    for folder, folders, files in walk(top):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in _READ_BY_GIT.intersection(files):
+            path = Path(folder, name)
+            if path.is_fifo():
+                raise ConfigError(f"{path} is a named pipe, and git would wait for it. Remove it first.")
 
 
 def _protected(top: Path, rules: Rules) -> Callable[[bytes], bool]:
