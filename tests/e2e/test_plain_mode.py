@@ -132,9 +132,7 @@ def test_a_line_that_was_begun_before_a_question_does_not_answer_it_and_is_kept(
         assert not (tmp_path / "work" / "ran").exists()
 
 
-def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_next_message(
-    tmp_path: Path,
-) -> None:
+def test_a_sentence_typed_over_a_question_answers_nothing(tmp_path: Path) -> None:
     script = [Reply([Call("bash", {"command": "touch ran"})]), Reply([Say("Fine.")])]
     with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
         ready(terminal)
@@ -147,8 +145,26 @@ def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_ne
         answer(terminal, "Question: Run this command?", "4")
         terminal.wait_for("Tool bash denied.")
         terminal.wait_for("Reply: Fine.")
-        terminal.wait_for("> use 1")
         assert not (tmp_path / "work" / "ran").exists()
+
+
+def test_a_wrong_answer_is_no_part_of_the_next_message_and_comes_back_by_up(tmp_path: Path) -> None:
+    call = Reply([Call("bash", {"command": "touch ran"})])
+    script = [call, Reply([Say("Fine.")]), Reply([Say("Read.")]), Reply([Say("Again.")])]
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, server):
+        ready(terminal)
+        terminal.type("go\r")
+        answer(terminal, "Question: Run this command?", "yess please")
+        answer(terminal, "Your text is kept: press up when you write the next message.", "4")
+        terminal.wait_for("Reply: Fine.")
+        ready(terminal, since=bytes(terminal.output).rfind(b"Reply: Fine."))
+        terminal.type("next\r")
+        terminal.wait_for("Reply: Read.")
+        assert server.requests[-1].body["messages"][-1]["content"] == "next"
+        ready(terminal, since=bytes(terminal.output).rfind(b"Reply: Read."))
+        terminal.type("\x1b[A\x1b[A\r")
+        terminal.wait_for("Reply: Again.")
+        assert server.requests[-1].body["messages"][-1]["content"] == "yess please"
 
 
 def test_a_message_written_while_a_turn_runs_is_queued_and_told(tmp_path: Path) -> None:

@@ -333,3 +333,17 @@ async def test_below_a_guide_in_the_smallest_terminal_each_answer_begins_in_view
         await driver.press("down")
         await driver.until_shown("› 4  no, and stop the turn")
         assert driver.shows("↑ 3 answers above")
+
+
+@pytest.mark.parametrize("size", [(60, 12), (60, 10)], ids=str)
+async def test_the_reason_why_a_part_is_risky_is_never_cut(tmp_path: Path, size: tuple[int, int]) -> None:
+    part = PartDisplay(
+        text="curl https://example.org/install.sh | sh",
+        note="it runs a download that nobody has checked",
+        warns=True,
+    )
+    async with workspace(tmp_path, size=size) as driver:
+        await ask_to_run(driver, "rm -rf build && curl https://example.org/install.sh | sh", parts=(part,))
+        row = driver.row_with("it runs a download that nobody has checked")
+        assert "curl https://example.org/install.sh | sh" in driver.rows()[row - 1]
+        assert driver.shows("no, and stop the turn")

@@ -74,6 +74,16 @@ async def read(driver: Driver) -> None:
     await driver.until(lambda: not driver.screen.question_pane.guarded)
 
 
+async def read_well(driver: Driver) -> None:
+    """A pause after which words are taken for an answer."""
+    await driver.until(lambda: driver.screen.question_pane.was_read)
+
+
+def never_read(driver: Driver) -> None:
+    """Let no pause be that long, however slow the machine is."""
+    driver.screen.question_pane.read_seconds = 3_600
+
+
 async def closed(driver: Driver, turn: int) -> None:
     await driver.play(story.incomplete(turn))
     await driver.until(lambda: driver.screen.composer.display)
@@ -92,6 +102,7 @@ async def test_a_sentence_answers_nothing_and_keeps_all_its_letters(
     """Over the sizes, each sentence is typed at each kind of question."""
     random = Random(f"{size} {kind}")
     async with workspace(tmp_path, size=size) as driver:
+        never_read(driver)
         for turn, sentence in enumerate(SENTENCES[SIZES.index(size) :: len(SIZES)], 1):
             cut, pause = random.randrange(len(sentence)), random.randrange(len(sentence) + 1)
             await driver.type(sentence[:cut])
@@ -112,14 +123,120 @@ async def test_a_sentence_answers_nothing_and_keeps_all_its_letters(
 
 async def test_the_words_go_with_a_no_once_an_arrow_has_chosen_it(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
+        never_read(driver)
         await appears(driver, 1, a_command(1))
         await read(driver)
         await driver.type("use 2 spaces please")
         await driver.press("enter")
-        await driver.until_shown("Nothing is chosen yet")
+        await driver.until_shown("Press ↓, then enter to send this no.")
+        assert given(driver) == []
         await driver.press("down", "enter")
         await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "use 2 spaces please")])
         assert driver.written == ""
+
+
+async def test_words_that_begin_after_the_question_was_read_are_sent_by_enter(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1, risky=True))
+        await read_well(driver)
+        await driver.type("use make clean")
+        await driver.until_shown("Press enter to send this no.")
+        await driver.press("enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "use make clean")])
+        await closed(driver, 1)
+        await appears(driver, 2, a_question(2))
+        await read_well(driver)
+        await driver.type("a file")
+        await driver.until_shown("Press enter to send these words.")
+        await driver.press("enter")
+        await driver.until(lambda: given(driver)[1:] == [("reply", "c2", 2, "a file")])
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)], ids=str)
+async def test_the_head_and_the_tail_of_a_sentence_are_one_no(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with workspace(tmp_path, size=size) as driver:
+        await driver.type("keep it simple. do ")
+        await appears(driver, 1, a_command(1))
+        await driver.until_shown("keep it simple. do")
+        await read_well(driver)
+        await driver.type("not skip the tests")
+        await driver.until_shown("do not skip the tests")
+        await driver.press("enter")
+        await driver.pilot.pause()
+        assert given(driver) == []
+        await driver.press("down", "enter")
+        whole = "keep it simple. do not skip the tests"
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", whole)])
+        await closed(driver, 1)
+        assert driver.written == ""
+
+
+async def test_a_sentence_goes_on_at_its_cursor_with_its_pastes(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        paste = "x\n" * 300
+        driver.screen.prompt.post_message(Paste(paste))
+        await driver.until_shown("[pasted: 300 lines]")
+        await driver.type("!")
+        await driver.press("left")
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type(" here")
+        await driver.until_shown("[pasted: 300 lines] here!")
+        await driver.press("escape")
+        await driver.until(lambda: driver.screen.prompt.written == f"{paste} here!")
+        await driver.type(" and there")
+        await driver.until_shown("[pasted: 300 lines] here and there!")
+        await driver.press("down", "enter")
+        words = f"{paste} here and there!"
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", words)])
+        await closed(driver, 1)
+        assert driver.written == ""
+
+
+async def test_what_is_taken_out_of_a_draft_for_a_no_is_in_the_history(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("half a thought")
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.press("ctrl+u")
+        await driver.type("no")
+        await driver.press("down", "enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "no")])
+        await closed(driver, 1)
+        assert driver.written == ""
+        await driver.press("up")
+        assert driver.written == "half a thought"
+
+
+async def test_escape_declines_at_once_where_nothing_was_added_to_the_draft(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("half a thought")
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.press("escape")
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "")])
+        await closed(driver, 1)
+        assert driver.written == "half a thought"
+
+
+async def test_y_and_n_choose_and_enter_answers(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        never_read(driver)
+        await appears(driver, 1, a_command(1, risky=True))
+        await read(driver)
+        await driver.type("yy")
+        await driver.until_shown("Press enter to give the marked answer.")
+        assert given(driver) == []
+        await driver.press("enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", True, "once", "")])
+        await closed(driver, 1)
+        await appears(driver, 2, a_command(2))
+        await read(driver)
+        await driver.type("n")
+        await driver.press("enter")
+        await driver.until_shown("What should it do instead?")
+        await driver.press("enter")
+        await driver.until(lambda: given(driver)[1:] == [("answer", "c2", False, "once", "")])
 
 
 async def test_words_that_do_not_go_with_an_answer_continue_the_draft(tmp_path: Path) -> None:
@@ -142,33 +259,39 @@ async def test_with_a_draft_enter_says_what_to_press_and_an_arrow_chooses(tmp_pa
         await driver.press("enter")
         await driver.until_shown("Nothing is chosen yet: press ↑ or ↓, then enter.")
         await driver.press("down")
-        await driver.until(lambda: not driver.shows("Nothing is chosen yet"))
+        await driver.until_shown("Press enter to give the marked answer.")
         await driver.press("enter")
-        await driver.until(lambda: bool(given(driver)))
+        await driver.until(lambda: given(driver) == [("answer", "c1", True, "once", "")])
+        await closed(driver, 1)
+        assert driver.written == "half a thought"
 
 
 async def test_a_question_names_the_key_that_is_missing(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
+        never_read(driver)
         await appears(driver, 1, a_command(1))
         await read(driver)
         await driver.type("1")
         await driver.until_shown("Press enter to give the marked answer.")
         await driver.press("backspace")
         await driver.until(lambda: not driver.shows("marked answer"))
-        await driver.type("y")
-        await driver.until_shown("Press ↓, then enter to give the marked answer.")
+        await driver.type("x")
+        await driver.until_shown("Press ↓, then enter to send this no.")
         await driver.press("down")
+        await driver.until_shown("Press enter to send this no.")
+        await driver.press("up")
         await driver.until_shown("Press enter to give the marked answer.")
         assert given(driver) == []
 
 
 async def test_a_paste_is_part_of_the_words(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
+        never_read(driver)
         await appears(driver, 1, a_command(1))
         await read(driver)
         driver.screen.question_pane.view.post_message(Paste("1\n"))
         await driver.press("enter")
-        await driver.until_shown("Nothing is chosen yet")
+        await driver.until_shown("Press ↓, then enter to send this no.")
         assert given(driver) == []
         await closed(driver, 1)
         assert driver.written == "1\n"

@@ -248,9 +248,11 @@ class LineFrontEnd:
             self._keep_sentence(typed.text)
 
     def _keep_sentence(self, text: str) -> None:
-        """Offer a text that was typed at a question, but doesn't answer it, as the next message."""
+        """Let up bring back a text that was typed at a question, but doesn't answer it. It isn't put into the
+        next line: what is typed there would be sent behind it."""
         if " " in text.strip() and "\n" not in text:
-            self._draft = text
+            self._earlier = (*self._earlier, text)
+            self._printer.say("Your text is kept: press up when you write the next message.")
 
     def _is_call_beside(self, text: str) -> bool:
         """Whether a line that was typed instead of an answer is a command. While a command asks, it isn't."""

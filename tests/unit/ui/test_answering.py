@@ -11,19 +11,21 @@ from keen_tui.frontends.tui.questions.answering import Answering
 
 def answering(*, preselected: int | None = 0, takes_words: int | None = 2) -> Answering:
     """At a question with four answers."""
-    return Answering(4, preselected, takes_words)
+    return Answering(4, preselected, takes_words, {"y": 0, "n": 2})
 
 
-def typed(keys: str, *, in_a_sentence: bool = False, preselected: int | None = 0) -> Answering:
+def typed(
+    keys: str, *, in_a_sentence: bool = False, preselected: int | None = 0, was_read: bool = False
+) -> Answering:
     """After these keys: `v` and `^` stand for the arrows, `<` for backspace."""
     asked = answering(preselected=preselected)
     for key in keys:
         if key in "v^":
-            asked.choose(1 if key == "v" else -1)
+            asked.choose(1 if key == "v" else -1, in_a_sentence=in_a_sentence)
         elif key == "<":
             asked.edit("backspace")
         else:
-            asked.write(key, in_a_sentence=in_a_sentence)
+            asked.write(key, in_a_sentence=in_a_sentence, was_read=was_read)
     return asked
 
 
@@ -52,9 +54,19 @@ def typed(keys: str, *, in_a_sentence: bool = False, preselected: int | None = 0
         ("v2", 1, "2"),
         ("1<", None, ""),
         ("1v", 1, ""),
+        ("22", 1, "2"),
+        ("222 ", None, "2 "),
+        ("y", 0, "y"),
+        ("yy", 0, "y"),
+        ("n", 2, "n"),
+        ("ny", None, "ny"),
+        ("no", None, "no"),
+        ("yes", None, "yes"),
+        ("y<", None, ""),
+        ("y<n", 2, "n"),
     ],
 )
-def test_only_a_lone_digit_and_the_arrows_choose(keys: str, answer: int | None, words: str) -> None:
+def test_only_a_lone_digit_y_or_n_and_the_arrows_choose(keys: str, answer: int | None, words: str) -> None:
     asked = typed(keys)
     assert asked.answer(in_a_sentence=False) == answer
     assert asked.words == words
@@ -62,7 +74,17 @@ def test_only_a_lone_digit_and_the_arrows_choose(keys: str, answer: int | None, 
 
 @pytest.mark.parametrize(
     ("keys", "answer", "words"),
-    [("", None, ""), ("2", None, "2"), ("v", 1, ""), ("v2", 1, "2"), ("x", None, "x"), ("2v", 2, "2")],
+    [
+        ("", None, ""),
+        ("2", None, "2"),
+        ("v", 0, ""),
+        ("^", 0, ""),
+        ("vv", 1, ""),
+        ("v2", 1, "2"),
+        ("x", None, "x"),
+        ("2v", 2, "2"),
+        ("y", None, "y"),
+    ],
 )
 def test_in_the_middle_of_a_sentence_only_the_arrows_choose(
     keys: str, answer: int | None, words: str
@@ -79,7 +101,7 @@ def test_an_arrow_chooses_where_nothing_is_preselected() -> None:
 
 def test_a_paste_is_text_whatever_it_holds() -> None:
     asked = answering()
-    asked.paste("1")
+    asked.paste("1", was_read=False)
     assert asked.answer(in_a_sentence=False) is None
     assert asked.words == "1"
 
@@ -87,11 +109,43 @@ def test_a_paste_is_text_whatever_it_holds() -> None:
 def test_enter_sends_words_of_a_line_that_was_opened_on_purpose() -> None:
     asked = answering()
     asked.open_words(2)
-    asked.write("2", in_a_sentence=True)
-    asked.write("x", in_a_sentence=True)
+    asked.write("2", in_a_sentence=True, was_read=False)
+    asked.write("x", in_a_sentence=True, was_read=False)
     assert asked.answer(in_a_sentence=True) == 2
     assert asked.take_words() == "2x"
     assert asked.answer(in_a_sentence=False) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer", "words"),
+    [
+        ("x", 2, "x"),
+        ("xv", 3, "x"),
+        ("x^", 1, "x"),
+        ("x^y", 2, "xy"),
+        ("2 x", 2, "2 x"),
+        ("x<", None, ""),
+        ("xy<", 2, "x"),
+    ],
+)
+def test_words_that_begin_after_the_question_was_read_are_for_their_answer(
+    keys: str, answer: int | None, words: str
+) -> None:
+    asked = typed(keys, was_read=True)
+    assert asked.answer(in_a_sentence=False) == answer
+    assert asked.words == words
+
+
+def test_a_draft_goes_on_and_is_no_answer_however_late_its_end_is_typed() -> None:
+    asked = answering()
+    asked.go_on("do skip it", 3)
+    assert (asked.marked, asked.answer(in_a_sentence=True)) == (0, None)
+    for character in "not ":
+        asked.write(character, in_a_sentence=True, was_read=True)
+    assert (asked.marked, asked.answer(in_a_sentence=True)) == (2, None)
+    asked.choose(1, in_a_sentence=True)
+    assert asked.answer(in_a_sentence=True) == 2
+    assert asked.take_words() == "do not skip it"
 
 
 @given(sentence=text(min_size=2), cut=integers(min_value=0))
@@ -99,6 +153,6 @@ def test_no_sentence_is_an_answer_wherever_a_question_cuts_it(sentence: str, cut
     before, rest = sentence[: cut % len(sentence)], sentence[cut % len(sentence) :]
     asked = answering()
     for character in rest:
-        asked.write(character, in_a_sentence=bool(before))
+        asked.write(character, in_a_sentence=bool(before), was_read=False)
     assert asked.answer(in_a_sentence=bool(before)) is None
     assert before + asked.take_words() == sentence

@@ -1,15 +1,17 @@
-"""The meaning of keys while a question is open: typed text is never an answer.
+"""The meaning of keys while a question is open: a sentence is never a yes.
 
 The rules are in docs/decisions/019-typing-at-questions.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from keen_tui.frontends.tui.questions.typed_line import TypedLine
 
 _DIGITS = tuple("123456789")
+_NO_LETTERS: Mapping[str, int] = {}
 
 
 class Answering:
@@ -19,24 +21,38 @@ class Answering:
         count: the number of answers.
         preselected: the index of the answer that enter gives before any other key, None for none.
         takes_words: the index of the answer for typed words, None for none.
+        letters: letters that choose an answer, as its number does.
     """
 
-    def __init__(self, count: int, preselected: int | None, takes_words: int | None) -> None:
+    def __init__(
+        self,
+        count: int,
+        preselected: int | None,
+        takes_words: int | None,
+        letters: Mapping[str, int] = _NO_LETTERS,
+    ) -> None:
         self.marked = preselected
         """The index of the marked answer."""
         self.line = TypedLine()
-        self.digit = ""
-        """A digit that was pressed alone; with more text after it, it becomes text."""
+        self.lone_key = ""
+        """A digit or letter that was pressed alone and chose; with more text after it, it becomes text."""
         self.is_writing = False
         """Whether the line for words was opened on purpose; then enter sends it."""
-        self._count = count
         self._takes_words = takes_words
+        self._count = count
+        self._choosing = {digit: int(digit) - 1 for digit in _DIGITS[:count]} | dict(letters)
         self._chosen_by: Literal["", "default", "key"] = "" if preselected is None else "default"
+        self._was_read = False
 
     @property
     def words(self) -> str:
         """The typed, unsent text."""
-        return self.digit or self.line.text
+        return self.lone_key or self.line.text
+
+    @property
+    def sends_words(self) -> bool:
+        """Whether the marked answer takes the words of the line."""
+        return bool(self.line.text) and self.marked == self._takes_words
 
     def answer(self, *, in_a_sentence: bool) -> int | None:
         """The index of the answer that enter gives now. `in_a_sentence`: the user was writing when the
@@ -45,69 +61,78 @@ class Answering:
             return self.marked
         return None
 
-    def write(self, text: str, *, in_a_sentence: bool) -> None:
-        """Take typed text. A lone digit chooses an answer; everything else is text, including a digit before
-        it."""
-        if self._is_lone_digit(text, in_a_sentence=in_a_sentence):
-            self.digit = text
-            self._choose(int(text) - 1)
-            return
-        self._write(self.digit + text)
-        self.digit = ""
+    def go_on(self, draft: str, cursor: int) -> None:
+        """Take up what was being written when the question appeared; `cursor` is the place to go on at. No
+        answer is marked for it before the person goes on writing."""
+        self._was_read = False
+        self.line.text, self.line.cursor = draft, cursor
 
-    def paste(self, text: str) -> None:
-        """Take a paste, which is always text."""
-        self._write(self.digit + text)
-        self.digit = ""
+    def write(self, text: str, *, in_a_sentence: bool, was_read: bool) -> None:
+        """Take typed text. A lone digit or letter chooses an answer; everything else is text, including what
+        chose before it. `was_read`: the question has been in view long enough to be read. Words that begin
+        then are for the answer that takes words, and enter gives it."""
+        if text == self.lone_key:
+            return
+        if self._chooses(text, in_a_sentence=in_a_sentence):
+            self._was_read = was_read
+            self._choose(self._choosing[text])
+            self.lone_key = text
+            return
+        self.paste(text, was_read=was_read)
+
+    def paste(self, text: str, *, was_read: bool) -> None:
+        """Take a paste, or what was typed before the question can have been seen. It chooses no answer by
+        itself."""
+        if not self.words:
+            self._was_read = was_read
+        self.line.insert(self.lone_key + text)
+        self.lone_key = ""
+        self._mark_words()
 
     def edit(self, key: str) -> bool:
         """Apply an editing key to the words; False if it does nothing."""
-        if self.digit and key == "backspace":
-            self.digit = ""
-            self._forget_choice()
+        if self.lone_key and key == "backspace":
+            self.lone_key = ""
+            self._chosen_by = ""
             return True
         if not self.line.edit(key):
             return False
-        if not self.is_writing:
-            self._forget_choice()
+        self._mark_words()
         return True
 
-    def choose(self, step: int) -> None:
+    def choose(self, step: int, *, in_a_sentence: bool) -> None:
         """Handle an arrow key: choose the marked answer, then the next ones."""
-        self.digit = ""
         if self.marked is None:
             self._choose(0 if step > 0 else self._count - 1)
-        elif self._chosen_by or self.is_writing:
-            self._choose(min(max(self.marked + step, 0), self._count - 1))
-        else:
+        elif self.answer(in_a_sentence=in_a_sentence) is None:
             self._choose(self.marked)
+        else:
+            self._choose(min(max(self.marked + step, 0), self._count - 1))
 
     def open_words(self, index: int) -> None:
         """Open the line for the words that this answer takes."""
-        self.digit = ""
         self._choose(index)
         self.is_writing = True
 
     def take_words(self) -> str:
         """Empty and close the line, and choose nothing. Returns the words."""
-        words = self.digit or self.line.take()
-        self.digit, self.is_writing = "", False
-        self._forget_choice()
+        words = self.lone_key or self.line.take()
+        self.lone_key, self.is_writing, self._chosen_by = "", False, ""
         return words
 
-    def _is_lone_digit(self, text: str, *, in_a_sentence: bool) -> bool:
+    def _chooses(self, key: str, *, in_a_sentence: bool) -> bool:
         is_alone = not self.words and not self.is_writing
         is_free = self._chosen_by == "key" or not in_a_sentence
-        return is_alone and is_free and text in _DIGITS and int(text) <= self._count
+        return is_alone and is_free and key in self._choosing
 
-    def _write(self, text: str) -> None:
-        self.line.insert(text)
-        if not self.is_writing:
-            self._forget_choice()
-            self.marked = self._takes_words
+    def _mark_words(self) -> None:
+        """Mark the answer for the words in the line; choose it too if they began after the question was
+        read."""
+        if self.is_writing:
+            return
+        self.marked = self._takes_words
+        is_chosen = self._was_read and self.line.text and self._takes_words is not None
+        self._chosen_by = "key" if is_chosen else ""
 
     def _choose(self, index: int) -> None:
-        self.marked, self._chosen_by, self.is_writing = index, "key", False
-
-    def _forget_choice(self) -> None:
-        self._chosen_by = ""
+        self.marked, self._chosen_by, self.is_writing, self.lone_key = index, "key", False, ""

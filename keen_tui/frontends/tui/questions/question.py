@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from rich.text import Text
@@ -32,6 +32,12 @@ class Question(Struct, frozen=True, kw_only=True):
     hint: str = ""
     preselected: int | None = 0
     interrupts: bool = False
+
+    @property
+    def letters(self) -> Mapping[str, int]:
+        """The letters that choose an answer: `y` for a plain yes, `n` for a plain no."""
+        ids = [choice.id for choice in self.choices]
+        return {id[0]: ids.index(id) for id in ("yes", "no") if id in ids}
 
     @property
     def takes_words(self) -> int | None:

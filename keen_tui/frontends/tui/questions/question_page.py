@@ -101,6 +101,7 @@ def _folds(screen_height: int) -> Iterator[_Fold]:
     yield _Fold(parts=1, why=1, repeats=False, short=True)
     yield _Fold(parts=1, why=0, repeats=False, short=True)
     yield _Fold(parts=1, why=0, repeats=False, short=True, hint=False)
+    yield _Fold(parts=1, why=0, repeats=False, short=True, hint=False, least_body=1)
     yield _Fold(parts=0, why=0, repeats=False, short=True, hint=False, least_body=1)
 
 
@@ -197,31 +198,40 @@ class _Layout:
         return rows
 
     def _part(self, part: PartDisplay, column: int) -> list[Text]:
-        """A part with its note beside it, on several rows if there is room."""
-        look = self._look
+        """A part with its note beside it, on several rows if there is room; else below it."""
+        look, more_sign = self._look, self._glyphs.more
         mark = Text(f"{self._glyphs.look} ", look("wait", bold=True)) if part.is_risky else Text("  ")
-        words = cut_row(Text(part.text, look("text", bold=part.is_risky)), column, self._glyphs.more)
-        words.pad_right(column - words.cell_len)
+        text = Text(part.text, look("text", bold=part.is_risky))
         note_look = look("text" if part.is_risky else "dim")
         edge = mark.cell_len + column + len(GAP)
-        if self._fold.repeats:
-            first, *more = wrapped(part.note, self._inner - edge, note_look)
-            return [Text.assemble(mark, words, GAP, first), *(indented(row, edge) for row in more)]
-        row = Text.assemble(mark, words, GAP, Text(part.note, note_look))
-        return [cut_row(row, self._inner, self._glyphs.more)]
+        if not self._fold.repeats and cell_len(part.note) > self._inner - edge:
+            edge = mark.cell_len
+            rows = wrapped(part.note, self._inner - edge, note_look)
+            return [
+                Text.assemble(mark, cut_row(text, self._inner - edge, more_sign)),
+                *(indented(row, edge) for row in rows),
+            ]
+        words = cut_row(text, column, more_sign)
+        words.pad_right(column - words.cell_len)
+        first, *more = wrapped(part.note, self._inner - edge, note_look)
+        return [Text.assemble(mark, words, GAP, first), *(indented(row, edge) for row in more)]
 
     def _reason(self) -> list[Text]:
-        """The reason for asking, and the keys that answer."""
+        """The reason for asking, the keys that answer, and what else is to be known."""
         question, fold = self._question, self._fold
         tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
         rows = self._limited(question.why, fold.why) if tells else []
-        if self._state.nudged:
-            return [*rows, self._pressing(self._arrows, "Nothing is chosen yet: press {}.")]
-        if self._answering.words and not self._state.in_a_sentence:
-            is_chosen = self._answering.answer(in_a_sentence=False) is not None
-            missing = "enter" if is_chosen else f"{self._glyphs.down}, then enter"
-            return [*rows, self._pressing(missing, "Press {} to give the marked answer.")]
-        hint = " ".join(filter(None, (self._how_to_choose(), question.hint)))
+        answering, is_chosen = self._answering, self._is_chosen
+        missing = "enter" if is_chosen else f"{self._glyphs.down}, then enter"
+        if answering.sends_words:
+            words = "this no" if question.choices[answering.marked or 0].id == "no" else "these words"
+            rows.append(self._pressing(missing, f"Press {{}} to send {words}."))
+        elif self._state.nudged:
+            rows.append(self._pressing(self._arrows, "Nothing is chosen yet: press {}."))
+        elif answering.words and answering.marked is not None:
+            rows.append(self._pressing(missing, "Press {} to give the marked answer."))
+        is_told = self._state.nudged or (answering.words and answering.marked is not None)
+        hint = " ".join(filter(None, ("" if is_told else self._how_to_choose(), question.hint)))
         if hint and fold.hint:
             rows += self._limited(hint, fold.why or 1)
         return rows
@@ -324,8 +334,12 @@ class _Layout:
 
     def _chip(self) -> str:
         """The keys that give the marked answer."""
-        is_chosen = self._answering.answer(in_a_sentence=self._state.in_a_sentence) is not None
-        return "enter" if is_chosen else f"{self._glyphs.down} enter"
+        return "enter" if self._is_chosen else f"{self._glyphs.down} enter"
+
+    @property
+    def _is_chosen(self) -> bool:
+        """Whether enter gives the marked answer now."""
+        return self._answering.answer(in_a_sentence=self._state.in_a_sentence) is not None
 
     def _words(self, hint: str) -> list[Text]:
         """The typed text in its own rows, with the cursor in view."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from rich.text import Text
 from textual import events, on
@@ -24,18 +24,42 @@ from keen_tui.frontends.tui.widgets.pastes import pasted
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget
 
 _ARROWS: Final = {"up": -1, "down": 1}
+READ_SECONDS: Final = 1.0
+"""Seconds in view after which words are taken for an answer: whoever begins to write then has seen it."""
+
+
+class DraftHolder(Protocol):
+    """The composer, as far as a question needs it."""
+
+    @property
+    def draft(self) -> str:
+        """What is written there, with labels for long pastes; "" for nothing but blanks."""
+
+    @property
+    def draft_cursor(self) -> int:
+        """How many characters of the draft are before the cursor."""
+
+    def put_draft(self, text: str, cursor: int) -> None:
+        """Put this in place of what is written."""
+
+    def go_on(self, text: str) -> None:
+        """Write this at the cursor."""
+
+    def keep(self, text: str) -> None:
+        """Add this to the history."""
+
+    def whole(self, text: str) -> str:
+        """The text with the long pastes that labels in it stand for."""
 
 
 class QuestionPane(Widget):
     """Asks one question at a time: `ask` shows it, `close` hides the pane.
 
-    Text typed while a question is open goes to the answer that takes words. Text that isn't sent with an
-    answer goes back to the draft. docs/decisions/019-typing-at-questions.md has the rules.
+    Text typed while a question is open goes to the answer that takes words, behind the draft that it
+    interrupts. Text that isn't sent with an answer goes back to the composer.
+    docs/decisions/019-typing-at-questions.md has the rules.
 
     Args:
-        has_draft: whether something unsent is in the composer.
-        put_back: adds words to the draft, at its cursor.
-        keep: adds words to the history of the composer.
         room: the rows that are available for the question.
     """
 
@@ -52,19 +76,19 @@ class QuestionPane(Widget):
         styles: Styles,
         glyphs: Glyphs,
         *,
-        has_draft: Callable[[], bool],
-        put_back: Callable[[str], None],
-        keep: Callable[[str], None],
+        composer: DraftHolder,
         room: Callable[[], int],
         guard_seconds: float = GUARD_SECONDS,
+        read_seconds: float = READ_SECONDS,
     ) -> None:
         super().__init__(id="question")
         self._view = QuestionView(styles, glyphs, self)
-        self._has_draft = has_draft
-        self._put_back = put_back
-        self._keep = keep
+        self._composer = composer
+        self._draft = ""
+        """The part of the words that is the draft of the composer, which keeps it until it is sent."""
         self.room = room
         self.guard_seconds = guard_seconds
+        self.read_seconds = read_seconds
         self._guards = 0
         self._is_hidden = False
         self._is_answered = False
@@ -75,6 +99,8 @@ class QuestionPane(Widget):
         """The meaning of keys at the open question."""
         self.guarded = True
         """Whether keys can't answer yet, because nobody can have read the question."""
+        self.was_read = False
+        """Whether the question has been in view for `read_seconds`."""
         self.nudged = False
         """Whether enter was pressed although nothing is chosen."""
         self.display = False
@@ -90,7 +116,9 @@ class QuestionPane(Widget):
     @property
     def in_a_sentence(self) -> bool:
         """Whether keys may belong to the text in the composer."""
-        return self.question is not None and self.question.interrupts and self._has_draft()
+        if self.question is None or not self.question.interrupts:
+            return False
+        return bool(self.answering.line.text if self._draft else self._composer.draft)
 
     def ask(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
         """Show the question and take the focus. Returns the answer, or None once the question is closed or
@@ -99,7 +127,10 @@ class QuestionPane(Widget):
         self._resolve(None)
         self._answer = answer = asyncio.get_running_loop().create_future()
         self.question = question
-        self.answering = Answering(len(question.choices), question.preselected, question.takes_words)
+        self.answering = Answering(
+            len(question.choices), question.preselected, question.takes_words, question.letters
+        )
+        self._take_up_draft()
         self.nudged = self._is_answered = False
         self._view.open()
         self.display = True
@@ -127,16 +158,22 @@ class QuestionPane(Widget):
         """Ignore answering keys for a moment."""
         self._guards += 1
         number = self._guards
+        self.was_read = False
         if not self.guarded:
             self.guarded = True
             self._view.changed()
         self.set_timer(self.guard_seconds, lambda: self._lift_guard(number))
+        self.set_timer(self.read_seconds, lambda: self._note_read(number))
 
     def _lift_guard(self, number: int) -> None:
         """Let keys answer again, unless `guard` was called again meanwhile."""
         if number == self._guards and not self._is_hidden:
             self.guarded = False
             self._view.changed()
+
+    def _note_read(self, number: int) -> None:
+        if number == self._guards and not self._is_hidden:
+            self.was_read = True
 
     def take_focus(self) -> None:
         """Let the keys come here, from the very next one on."""
@@ -151,10 +188,11 @@ class QuestionPane(Widget):
         """Go back from the typed text to the answers; False if there is none. Text in the open line goes to
         the composer's history, other text back to the draft."""
         answering = self.answering
-        if not (answering.words or answering.is_writing):
+        has_words = answering.words != self._draft
+        if not (has_words or answering.is_writing):
             return False
-        if answering.is_writing:
-            self._keep(answering.take_words())
+        if answering.is_writing and not self._draft:
+            self._composer.keep(answering.take_words())
         self._give_words_back()
         self._view.changed(layout=True)
         return True
@@ -175,14 +213,14 @@ class QuestionPane(Widget):
             return
         choice = question.choices[index]
         is_open = answering.is_writing and answering.marked == index
-        words = answering.line.text.strip() if choice.takes_words else ""
+        words = self._composer.whole(answering.line.text).strip() if choice.takes_words else ""
         if choice.takes_words and not words and (choice.needs_words or not is_open):
             answering.open_words(index)
             self._view.changed(layout=True)
             return
         if choice.takes_words:
-            answering.line.take()
-        answering.digit = ""
+            self._send_draft(answering.line.take())
+        answering.lone_key = ""
         self._is_answered = True
         self.post_message(self.Answered(question, GivenAnswer(choice=choice.id, words=words)))
 
@@ -193,8 +231,7 @@ class QuestionPane(Widget):
             self.guard()  # a person who is still typing hasn't read the question
         text = _typed(event)
         if self.question is None:
-            if text:
-                self._put_back(text)
+            self._composer.go_on(text)
             return bool(text)
         self.nudged = False
         done = self._write(text, was_guarded) if text else self._act(event.key, was_guarded)
@@ -205,10 +242,11 @@ class QuestionPane(Widget):
     def take_paste(self, text: str) -> None:
         """A paste is part of the words, never an answer."""
         if self.question is None:
-            self._put_back(text)
+            self._composer.go_on(text)
             return
         self.nudged = False
-        self.answering.paste(text)
+        self._take_up_draft()
+        self.answering.paste(text, was_read=self.was_read)
         self._view.changed(layout=True)
 
     @on(Answered)
@@ -220,17 +258,18 @@ class QuestionPane(Widget):
             self._resolve(message.given)
             await asyncio.sleep(0)  # the asker acts on it before the next key
         else:
-            self._put_back(message.given.words)
+            self._composer.go_on(message.given.words)
 
     def _resolve(self, given: GivenAnswer | None) -> None:
         if self._answer and not self._answer.done():
             self._answer.set_result(given)
 
     def _write(self, text: str, was_guarded: bool) -> bool:
+        self._take_up_draft()
         if was_guarded:
-            self.answering.paste(text)
+            self.answering.paste(text, was_read=False)
         else:
-            self.answering.write(text, in_a_sentence=self.in_a_sentence)
+            self.answering.write(text, in_a_sentence=self.in_a_sentence, was_read=self.was_read)
         return True
 
     def _act(self, key: str, was_guarded: bool) -> bool:
@@ -240,7 +279,7 @@ class QuestionPane(Widget):
             return True
         if key in _ARROWS:
             if not was_guarded:
-                self.answering.choose(_ARROWS[key])
+                self.answering.choose(_ARROWS[key], in_a_sentence=self.in_a_sentence)
             return True
         return self.answering.edit(key)
 
@@ -251,10 +290,34 @@ class QuestionPane(Widget):
         else:
             self.take(index)
 
+    def _take_up_draft(self) -> None:
+        """Let what is typed go on with the draft that the question interrupts."""
+        question, answering, draft = self.question, self.answering, self._composer.draft
+        if question is None or not question.interrupts or question.takes_words is None:
+            return
+        if draft and not (self._draft or answering.words or answering.is_writing):
+            self._draft = draft
+            answering.go_on(draft, self._composer.draft_cursor)
+
     def _give_words_back(self) -> None:
+        """What isn't sent goes back to the composer, in place of the draft that it began with."""
         is_apart = self.answering.is_writing and self.in_a_sentence
-        if words := self.answering.take_words():
-            self._put_back(f"\n{words}" if is_apart else words)
+        cursor = self.answering.line.cursor
+        draft, self._draft = self._draft, ""
+        words = self.answering.take_words()
+        if draft and draft == self._composer.draft:
+            if words != draft:
+                self._composer.put_draft(words, cursor)
+        elif words:
+            self._composer.go_on(f"\n{words}" if is_apart else words)
+
+    def _send_draft(self, words: str) -> None:
+        """The draft goes with these words. What was taken out of it is in the history."""
+        draft, self._draft = self._draft, ""
+        if draft and draft == self._composer.draft:
+            if draft not in words:
+                self._composer.keep(draft)
+            self._composer.put_draft("", 0)
 
 
 class QuestionView(RowWidget, can_focus=True):

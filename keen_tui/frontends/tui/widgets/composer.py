@@ -100,7 +100,27 @@ class Prompt(TypedText):
     @property
     def written(self) -> str:
         """The text with the long pastes that labels in it stand for."""
-        return self._pastes.unfold(self.text)
+        return self.whole(self.text)
+
+    @property
+    def draft(self) -> str:
+        """What is written, with labels for long pastes; "" for nothing but blanks."""
+        return self.text if self.text.strip() else ""
+
+    @property
+    def draft_cursor(self) -> int:
+        """How many characters of the draft are before the cursor."""
+        return len(self.document.get_text_range((0, 0), self.cursor_location))
+
+    def put_draft(self, text: str, cursor: int) -> None:
+        """Put a draft with its labels in place of what is written."""
+        self._show(text)
+        before = text[:cursor].split("\n")
+        self.move_cursor((len(before) - 1, len(before[-1])))
+
+    def whole(self, text: str) -> str:
+        """A draft with the long pastes that labels in it stand for."""
+        return self._pastes.unfold(text)
 
     def labelled(self, text: str) -> str:
         """A message that was sent, with the labels that stood in it for long pastes."""

@@ -135,9 +135,7 @@ class WorkspaceScreen(KeenScreen[None]):
         self.question_pane = QuestionPane(
             styles,
             glyphs,
-            has_draft=lambda: bool(self.prompt.text.strip()),
-            put_back=self.prompt.go_on,
-            keep=self.prompt.keep,
+            composer=self.prompt,
             room=lambda: self.parts.arrangement.room_for_question(),
         )
         self.sidebar = Sidebar(
