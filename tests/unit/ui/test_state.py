@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from keen_tui.domain.events import (
     ApprovalAnswered,
     BackgroundChanged,
@@ -129,10 +131,32 @@ def test_the_memory_of_the_running_turn_fills_live() -> None:
     assert state.turns[-1].calls == 3
 
 
-def test_a_restarted_step_withdraws_only_what_it_had_streamed() -> None:
-    begun = after(story.started(1, "go"), text("kept"), story.read(1, "a", "x.py", 3), text("lost", step=2))
-    state = after(restart(step=2), state=begun)
-    assert [type(block) for block in state.live] == [UserBlock, TextBlock, ToolBlock]
+def test_what_a_cut_reply_said_stands_until_the_next_reply_begins() -> None:
+    begun = after(story.started(1, "go"), text("kept"), story.read(1, "a", "x.py", 3), text("cut", step=2))
+    cut = after(restart(step=2), retry_in(4.0), state=begun)
+    assert [type(block) for block in cut.live] == [UserBlock, TextBlock, ToolBlock, TextBlock, RetryBlock]
+    block = cut.live[3]
+    assert isinstance(block, TextBlock)
+    assert (block.text, block.open, block.lost) == ("cut", False, True)
+    again = after(text("new", step=2), state=cut)
+    assert [block.text for block in again.live if isinstance(block, TextBlock)] == ["kept", "new"]
+    done = after(story.done(1), state=again)
+    assert isinstance(done.live[-1], EndBlock)
+    assert (done.live[-1].lost_words, done.live[-1].gone_words) == (0, 0)
+
+
+def test_the_words_of_all_cut_replies_are_counted() -> None:
+    cut = after(story.started(1, "go"), text("one two"), restart(), text("three"), restart(), restart())
+    ended = after(story.incomplete(1), state=cut)
+    assert [block.text for block in ended.live if isinstance(block, TextBlock)] == ["three"]
+    end = ended.live[-1]
+    assert isinstance(end, EndBlock)
+    assert (end.lost_words, end.gone_words) == (3, 2)
+    retried = after(replace(story.started(1, "go"), text=None, attempt=2), text("four"), state=ended)
+    assert [block.text for block in retried.live if isinstance(block, TextBlock)] == ["three", "four"]
+    again = after(story.incomplete(1), state=retried).live[-1]
+    assert isinstance(again, EndBlock)
+    assert (again.lost_words, again.gone_words) == (1, 0)
 
 
 def test_the_retry_row_stands_until_the_first_sign_of_life() -> None:

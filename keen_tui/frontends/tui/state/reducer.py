@@ -98,7 +98,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     alive,
     closed,
     finished,
-    is_open,
+    retried,
     searched,
     utf8_bytes,
     with_call,
@@ -142,11 +142,10 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case ReasoningDelta():
             return _add_reasoning(alive(state), event)
         case StepRestarted():
-            kept = (block for block in without_retry(state.live) if not is_open(block))
-            return replace(state, live=tuple(kept), phase="waiting")
+            return replace(state, live=_cut(state), phase="waiting")
         case RetryScheduled():
             row = RetryBlock(retry=event, due=now + event.delay)
-            return replace(state, live=(*without_retry(state.live), row), phase="retrying")
+            return replace(state, live=(*_cut(state), row), phase="retrying")
         case ToolStarted():
             return _tool_started(alive(state), event, now)
         case CallTried():
@@ -228,6 +227,11 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return turn_undone(state, event)
         case _:
             assert_never(event)
+
+
+def _cut(state: UiState) -> tuple[Block, ...]:
+    """The live blocks where a step is tried again."""
+    return tuple(map(retried, without_retry(state.live)))
 
 
 def _answered(state: UiState, call_id: str, now: float) -> UiState:

@@ -57,13 +57,15 @@ class UserBlock(Struct, frozen=True, kw_only=True):
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):
-    """Assistant text. `open` while its step streams; `lost` when that step was cut for good."""
+    """Assistant text. `open` while its step streams; `lost` when that step was cut. If the step is `retried`,
+    it stands until the next reply begins."""
 
     turn: int
     step: int
     text: str
     open: bool = True
     lost: bool = False
+    retried: bool = False
 
 
 class ReasoningBlock(Struct, frozen=True, kw_only=True):
@@ -73,6 +75,7 @@ class ReasoningBlock(Struct, frozen=True, kw_only=True):
     seconds: float
     open: bool = True
     lost: bool = False
+    retried: bool = False
 
 
 class ToolBlock(Struct, frozen=True, kw_only=True):
@@ -118,11 +121,13 @@ class NoticeBlock(Struct, frozen=True, kw_only=True):
 
 
 class EndBlock(Struct, frozen=True, kw_only=True):
-    """How the turn ended, without the reply, which is in blocks before it. `settled` says what became of an
-    incomplete or failed end since; `cost` is in US dollars, None when it is not known."""
+    """How the turn ended, without the reply, which is in blocks before it. `lost_words` are those of cut
+    replies, of which `gone_words` aren't before it any more. `settled` says what became of an incomplete or
+    failed end since; `cost` is in US dollars, None when it is not known."""
 
     end: EndEvent
     lost_words: int = 0
+    gone_words: int = 0
     cost: float | None = None
     settled: Settled = ""
 
@@ -229,6 +234,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     live: tuple[Block, ...] = ()
     turn_past: Trail[Block] = Trail()
     """The blocks of the newest turn that are in the past."""
+    gone_words: int = 0
+    """Words of cut replies of this turn whose places the next replies took."""
     turns: Trail[TurnRow] = Trail()
     phase: Phase = "idle"
     phase_since: float = 0.0

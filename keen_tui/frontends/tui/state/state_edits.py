@@ -96,10 +96,12 @@ def utf8_bytes(text: str) -> int:
 
 
 def alive(state: UiState) -> UiState:
-    """There is a sign of life: the wait for another attempt is over."""
-    if any(isinstance(block, RetryBlock) for block in state.live):
-        return replace(state, live=without_retry(state.live))
-    return state
+    """There is a sign of life: the wait for another attempt is over, and what was cut makes room."""
+    if not any(isinstance(block, RetryBlock) or is_retried(block) for block in state.live):
+        return state
+    gone = sum(words_of(block) for block in state.live if is_retried(block))
+    live = tuple(block for block in without_retry(state.live) if not is_retried(block))
+    return replace(state, live=live, gone_words=state.gone_words + gone)
 
 
 def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -138,10 +140,27 @@ def is_open(block: Block) -> bool:
     return isinstance(block, TextBlock | ReasoningBlock) and block.open
 
 
+def is_retried(block: Block) -> bool:
+    """Whether it was cut, and stands until the next reply begins."""
+    return isinstance(block, TextBlock | ReasoningBlock) and block.retried
+
+
+def words_of(block: Block) -> int:
+    """How many words of a reply the block has."""
+    return len(block.text.split()) if isinstance(block, TextBlock) else 0
+
+
+def retried(block: Block) -> Block:
+    """The block where its step is tried again: what streams stands, as cut, until the next reply begins."""
+    if isinstance(block, TextBlock | ReasoningBlock) and block.open:
+        return replace(block, open=False, lost=True, retried=True)
+    return block
+
+
 def closed(block: Block, *, lost: bool) -> Block:
     """The block with nothing more to come; `lost`: its step was cut for good."""
-    if isinstance(block, TextBlock | ReasoningBlock) and block.open:
-        return replace(block, open=False, lost=lost)
+    if isinstance(block, TextBlock | ReasoningBlock) and (block.open or block.retried):
+        return replace(block, open=False, lost=lost, retried=False)
     return block
 
 
@@ -156,7 +175,7 @@ def _is_final(block: Block) -> bool:
         case ToolBlock():
             return block.result is not None
         case TextBlock() | ReasoningBlock():
-            return not block.open
+            return not (block.open or block.retried)
         case CompactionBlock():
             return block.end is not None
         case EndBlock():

@@ -22,7 +22,6 @@ from keen_tui.frontends.tui.state.state import (
     EndBlock,
     RetryBlock,
     Settled,
-    TextBlock,
     ToolBlock,
     TurnRow,
     TurnStatus,
@@ -30,11 +29,14 @@ from keen_tui.frontends.tui.state.state import (
     UserBlock,
 )
 from keen_tui.frontends.tui.state.state_edits import (
+    alive,
     closed,
     is_open,
+    is_retried,
     utf8_bytes,
     with_row,
     without_retry,
+    words_of,
 )
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.memory.recorder import facts_of
@@ -50,6 +52,7 @@ def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
         recovering=event.recovering,
         notice="",
         taken_back="",
+        gone_words=0,
         failed=None,
     )
     if event.text is None:
@@ -77,12 +80,20 @@ def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
 
 def turn_ended(state: UiState, end: EndEvent) -> UiState:
     """The turn is done, incomplete or failed: what streamed and was cut is marked as lost."""
-    lost = [block for block in state.live if is_open(block)] if not isinstance(end, TurnDone) else []
-    live = tuple(closed(block, lost=block in lost) for block in without_retry(state.live))
-    lost_words = sum(len(block.text.split()) for block in lost if isinstance(block, TextBlock))
+    is_done = isinstance(end, TurnDone)
+    state = alive(state) if is_done else replace(state, live=without_retry(state.live))
+    above = (
+        0 if is_done else sum(words_of(block) for block in state.live if is_open(block) or is_retried(block))
+    )
+    gone = 0 if is_done else state.gone_words
+    live = tuple(closed(block, lost=not is_done) for block in state.live)
+    block = EndBlock(
+        end=_without_text(end), lost_words=above + gone, gone_words=gone, cost=_cost_of(state, end.turn)
+    )
     ended = replace(
         state,
-        live=(*live, EndBlock(end=_without_text(end), lost_words=lost_words, cost=_cost_of(state, end.turn))),
+        live=(*live, block),
+        gone_words=0,
         phase="idle",
         approval=None,
         asked=None,

@@ -119,6 +119,8 @@ def _what_was_kept(
     lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
     if block.lost_words == 1:
         lost = "the 1 word above that was still streaming"
+    if block.gone_words:
+        lost = f"{counted(block.lost_words, 'word')} of replies that were cut"
     rows = [
         *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on),
         *_labelled("not kept", lost if block.lost_words else "nothing is lost", context, on),
