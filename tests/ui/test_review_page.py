@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.domain.review import ReviewWish
 from tests.support.fake_reviews import FakeReviews
 from tests.support.workspace import Driver, workspace
 
@@ -90,21 +89,6 @@ async def test_a_key_stops_the_review(tmp_path: Path) -> None:
         await driver.press("k")
         await driver.until_shown("The review isn't finished: You stopped it.")
         assert not driver.shows("k stop")
-
-
-@pytest.mark.parametrize(
-    ("typed", "wish"),
-    [
-        ("/review base main locks and races", ReviewWish("base", "main", "locks and races")),
-        ("/review uncommitted locks", ReviewWish("uncommitted", focus="locks")),
-        ("/review locks and races", ReviewWish(focus="locks and races")),
-    ],
-)
-async def test_a_focus_follows_the_changes(tmp_path: Path, typed: str, wish: ReviewWish) -> None:
-    reviews = FakeReviews()
-    async with workspace(tmp_path, reviews=reviews) as driver:
-        await open_page(driver, typed)
-        assert reviews.wishes == [wish]
 
 
 async def test_wrong_words_are_put_back(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from keen_tui.domain.reports import Changes, ContextReport, Setting
     from keen_tui.frontends.shared.changes import ShownFile
-    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
+    from keen_tui.frontends.shared.history_port import HistoryPort
+    from keen_tui.frontends.shared.port import ModelsPort, SettingsPort
     from keen_tui.frontends.shared.review_port import ReviewsPort
     from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
     from keen_tui.frontends.shared.tasks_port import TasksPort

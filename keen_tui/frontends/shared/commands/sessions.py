@@ -12,7 +12,7 @@ from keen_tui.frontends.shared.pages import SessionsPage
 
 if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession
-    from keen_tui.frontends.shared.port import HistoryPort
+    from keen_tui.frontends.shared.history_port import HistoryPort
 
 _NONE_KEPT = "Sessions aren't saved here."
 

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import SavedSession, SearchHit
-from keen_tui.frontends.shared.port import HistoryPort
+from keen_tui.frontends.shared.history_port import HistoryPort
 from keen_tui.frontends.tui.keys.keymap import field_keys, same_key, shown
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
