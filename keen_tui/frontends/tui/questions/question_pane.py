@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 from rich.text import Text
 from textual import events, on
@@ -18,6 +18,7 @@ from keen_tui.frontends.tui.keys.keymap import action_by_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.answering import Answering
+from keen_tui.frontends.tui.questions.draft_holder import DraftHolder
 from keen_tui.frontends.tui.questions.question import GivenAnswer, Question
 from keen_tui.frontends.tui.questions.question_page import QuestionPage, QuestionStyle, laid_out
 from keen_tui.frontends.tui.widgets.pastes import pasted
@@ -26,30 +27,6 @@ from keen_tui.frontends.tui.widgets.row_widget import RowWidget
 _ARROWS: Final = {"up": -1, "down": 1}
 READ_SECONDS: Final = 1.0
 """Seconds in view after which words are taken for an answer: whoever begins to write then has seen it."""
-
-
-class DraftHolder(Protocol):
-    """The composer, as far as a question needs it."""
-
-    @property
-    def draft(self) -> str:
-        """What is written there, with labels for long pastes; "" for nothing but blanks."""
-
-    @property
-    def draft_cursor(self) -> int:
-        """How many characters of the draft are before the cursor."""
-
-    def put_draft(self, text: str, cursor: int) -> None:
-        """Put this in place of what is written."""
-
-    def go_on(self, text: str) -> None:
-        """Write this at the cursor."""
-
-    def keep(self, text: str) -> None:
-        """Add this to the history."""
-
-    def whole(self, text: str) -> str:
-        """The text with the long pastes that labels in it stand for."""
 
 
 class QuestionPane(Widget):
