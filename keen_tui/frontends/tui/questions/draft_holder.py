@@ -9,12 +9,9 @@ class DraftHolder(Protocol):
     """The composer, as far as a question needs it."""
 
     @property
-    def draft(self) -> str:
-        """What is written there, with labels for long pastes; "" for nothing but blanks."""
-
-    @property
-    def draft_cursor(self) -> int:
-        """How many characters of the draft are before the cursor."""
+    def draft(self) -> tuple[str, int]:
+        """What is written there, with labels for long pastes, and how many characters of it are before the
+        cursor."""
 
     def put_draft(self, text: str, cursor: int) -> None:
         """Put this in place of what is written."""

@@ -95,7 +95,7 @@ class QuestionPane(Widget):
         """Whether keys may belong to the text in the composer."""
         if self.question is None or not self.question.interrupts:
             return False
-        return bool(self.answering.line.text if self._draft else self._composer.draft)
+        return bool((self.answering.line.text if self._draft else self._composer.draft[0]).strip())
 
     def ask(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
         """Show the question and take the focus. Returns the answer, or None once the question is closed or
@@ -269,12 +269,13 @@ class QuestionPane(Widget):
 
     def _take_up_draft(self) -> None:
         """Let what is typed go on with the draft that the question interrupts."""
-        question, answering, draft = self.question, self.answering, self._composer.draft
+        question, answering = self.question, self.answering
+        draft, cursor = self._composer.draft
         if question is None or not question.interrupts or question.takes_words is None:
             return
-        if draft and not (self._draft or answering.words or answering.is_writing):
+        if draft.strip() and not (self._draft or answering.words or answering.is_writing):
             self._draft = draft
-            answering.go_on(draft, self._composer.draft_cursor)
+            answering.go_on(draft, cursor)
 
     def _give_words_back(self) -> None:
         """What isn't sent goes back to the composer, in place of the draft that it began with."""
@@ -282,7 +283,7 @@ class QuestionPane(Widget):
         cursor = self.answering.line.cursor
         draft, self._draft = self._draft, ""
         words = self.answering.take_words()
-        if draft and draft == self._composer.draft:
+        if draft and draft == self._composer.draft[0]:
             if words != draft:
                 self._composer.put_draft(words, cursor)
         elif words:
@@ -291,7 +292,7 @@ class QuestionPane(Widget):
     def _send_draft(self, words: str) -> None:
         """The draft goes with these words. What was taken out of it is in the history."""
         draft, self._draft = self._draft, ""
-        if draft and draft == self._composer.draft:
+        if draft and draft == self._composer.draft[0]:
             if draft not in words:
                 self._composer.keep(draft)
             self._composer.put_draft("", 0)

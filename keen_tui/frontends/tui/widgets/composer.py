@@ -103,14 +103,9 @@ class Prompt(TypedText):
         return self.whole(self.text)
 
     @property
-    def draft(self) -> str:
-        """What is written, with labels for long pastes; "" for nothing but blanks."""
-        return self.text if self.text.strip() else ""
-
-    @property
-    def draft_cursor(self) -> int:
-        """How many characters of the draft are before the cursor."""
-        return len(self.document.get_text_range((0, 0), self.cursor_location))
+    def draft(self) -> tuple[str, int]:
+        """What is written, with labels for long pastes, and how much of it is before the cursor."""
+        return self.text, len(self.document.get_text_range((0, 0), self.cursor_location))
 
     def put_draft(self, text: str, cursor: int) -> None:
         """Put a draft with its labels in place of what is written."""
