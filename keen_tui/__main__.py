@@ -78,6 +78,10 @@ def _start(arguments: Sequence[str]) -> int:
 
     given = parsed(arguments)
     _require_folder()
+    if given.keys() & {"provider", "effort", "theme", "resume"}:
+        from keen_tui.subcommands.given_values import require_known
+
+        require_known(given, os.environ)
     if "worktree" in given:
         from keen_tui.subcommands.worktrees import enter
 

@@ -6,26 +6,23 @@ import argparse
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, get_args
+from typing import Any, get_args
 
 from keen_tui.domain.choices import Output, ReviewOutput
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.line_flags import MOST_DAYS, LineFlag, flag_groups
+from keen_tui.settings.line_parser import LineParser
 from keen_tui.settings.schema import ABOUT, HOST_FLAGS
 from keen_tui.settings.subcommands import SUBJECTS
+from keen_tui.text.nearest import did_you_mean
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises what is wrong instead of printing it: the screen may have to be given back first."""
-
+class _Parser(LineParser):
     def format_help(self) -> str:
         """Written for people: what one types first, then all flags by what they are about."""
         from keen_tui.settings.help_text import help_text  # noqa: PLC0415 - only where it is asked for
 
         return help_text(flag_groups(), os.environ)
-
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}. See keen-tui --help.")
 
 
 def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
@@ -36,12 +33,15 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     """
     if argv[:1] == ["mcp"]:
         return {"words": list(argv)}  # it has flags of its own: subcommands/mcp_flags.py
-    given = vars(parser().parse_intermixed_args(argv))
+    reader = parser()
+    read, unknown = reader.parse_known_intermixed_args(argv)
+    if unknown:
+        reader.refuse(unknown)
+    given = vars(read)
     command = command_of(given)
     if command and command not in SUBJECTS:
-        raise ConfigError(
-            f"Unknown command {command!r}. The commands are {', '.join(SUBJECTS)}. A prompt goes after -p."
-        )
+        meant = did_you_mean(command, SUBJECTS) or f" The commands are {', '.join(SUBJECTS)}."
+        raise ConfigError(f"There is no command {command!r}.{meant} A prompt goes after -p.")
     _require_sense(command, given)
     if "input" in given:  # messages come on standard input, so it is no prompt
         given["prompt"] = "" if given.get("prompt", "-") == "-" else given["prompt"]
@@ -59,7 +59,7 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in names if name in given}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> LineParser:
     parser = _Parser(
         prog="keen-tui",
         argument_default=argparse.SUPPRESS,

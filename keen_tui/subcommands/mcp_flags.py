@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.flags import add_flag
 from keen_tui.settings.help_text import row
 from keen_tui.settings.line_flags import LineFlag
+from keen_tui.settings.line_parser import LineParser
 
 ACTIONS: Final[Mapping[str, str]] = {
     "add": "add a server",
@@ -87,12 +88,13 @@ class McpRequest(Struct, frozen=True, kw_only=True):
     entry: dict[str, Any] = {}
 
 
-class _McpParser(argparse.ArgumentParser):
+class _McpParser(LineParser):
     def format_help(self) -> str:
         return mcp_help()
 
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}. See keen-tui mcp --help.")
+    @property
+    def see_help(self) -> str:
+        return "See keen-tui mcp --help."
 
 
 def wanted(words: Sequence[str]) -> McpRequest:
@@ -105,14 +107,17 @@ def wanted(words: Sequence[str]) -> McpRequest:
     if "--" in before:
         place = before.index("--")
         before, command = before[:place], before[place + 1 :]
-    given = mcp_parser().parse_args(before)
+    reader = mcp_parser()
+    given, unknown = reader.parse_known_args(before)
+    if unknown:
+        reader.refuse(unknown)
     if given.action != "add" and command:
         raise ConfigError(f"keen-tui mcp {given.action} takes nothing after --. See keen-tui mcp --help.")
     entry = _entry(given, command) if given.action == "add" else {}
     return McpRequest(action=given.action, name=getattr(given, "name", ""), entry=entry)
 
 
-def mcp_parser() -> argparse.ArgumentParser:
+def mcp_parser() -> LineParser:
     """What reads the words behind `keen-tui mcp`, up to `--`."""
     parser = _McpParser(prog="keen-tui mcp", add_help=False, allow_abbrev=False)
     parser.add_argument("-h", "--help", action="help")

@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_manager import fork_session
 from keen_tui.domain.choices import ExportFormat
-from keen_tui.domain.errors import ConfigError, SessionUnknown
+from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import SavedSession
 from keen_tui.storage.lookup.summaries import glance
 from keen_tui.storage.sessions import SessionStore
@@ -83,7 +83,7 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
         ConfigError: there is none yet, none of that name, or nothing in it. StorageFailed: it can't be read.
     """
     if "resume" in given:
-        session = glance(_named(store, given["resume"]))
+        session = glance(store.path_of(given["resume"]))
         if session.is_empty:
             raise ConfigError(
                 f"Session {session.id} has no readable content, so it can't be continued. "
@@ -97,14 +97,6 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
     else:
         return None
     return glance(fork_session(store, store.path_of(session.id), Path.cwd())) if "fork" in given else session
-
-
-def _named(store: SessionStore, session_id: str) -> Path:
-    """The file of the session that the command line names: a wrong name is a mistake in there."""
-    try:
-        return store.path_of(session_id)
-    except SessionUnknown as unknown:
-        raise ConfigError(str(unknown)) from unknown
 
 
 def _turns(row: SavedSession) -> str:

@@ -410,7 +410,7 @@ USAGE: list[tuple[list[str], str, str]] = [
     (["-p", "", "--model", "m", "--base-url", "http://localhost:1"], "", "prompt is empty"),
     (["-p", "hi", "--model", "m", "--api-key-env", "NOPE"], "", "NOPE"),
     (["--output", "json"], "", "--output belongs to -p"),
-    (["--mode", "yolo"], "", "invalid choice"),
+    (["--mode", "yolo"], "", "--mode takes ask, auto-edit, plan or auto, not 'yolo'"),
     (["-p", "hi", "--max-steps", "0"], "", "max_steps"),
     ([], "colour = 'red'", "unknown setting 'colour'"),
     ([], "mode = 'yolo'", "mode must be one of"),

@@ -93,8 +93,8 @@ async def test_a_secret_that_is_written_out_is_pointed_at_and_not_repeated(progr
     ("words", "says"),
     [
         ((), "add|list|remove|login|logout"),
-        (("ad", "x"), "invalid choice"),
-        (("add",), "required: NAME"),
+        (("ad", "x"), "not 'ad'. Did you mean add?"),
+        (("add",), "needs NAME"),
         (("add", "a"), "Name a command or an address"),
         (("add", "a", "--url", "https://x", "--", "y"), "Name a command or an address"),
         (("add", "a", "--env", "B", "--", "y"), "--env must be NAME=VALUE"),

@@ -257,7 +257,7 @@ async def test_a_damaged_session_is_exported_with_what_is_whole(served: ServedPr
 
 
 MISUSE: list[tuple[list[str], str]] = [
-    (["nonsense"], "Unknown command 'nonsense'"),
+    (["nonsense"], "There is no command 'nonsense'."),
     (["fix the bug"], "A prompt goes after -p"),
     (["sessions", "20260131"], "takes no arguments"),
     (["sessions", "-p", "hi"], "-p doesn't go with the command sessions"),
@@ -267,12 +267,12 @@ MISUSE: list[tuple[list[str], str]] = [
     (["export", "1", "2"], "takes one session id"),
     (["export", "1", "--all"], "--all belongs to the command sessions"),
     (["export", "1", "--fork"], "--fork doesn't go with the command export"),
-    (["export", "1", "--format", "pdf"], "invalid choice"),
+    (["export", "1", "--format", "pdf"], "--format takes"),
     (["replay"], "takes one file"),
     (["replay", "x.jsonl"], "no terminal"),
     (["replay", "x.jsonl", "--speed", "-1"], "--speed must be a number from 0 up"),
     (["replay", "x.jsonl", "--speed", "nan"], "--speed must be a number from 0 up"),
-    (["replay", "x.jsonl", "--speed", "fast"], "invalid float"),
+    (["replay", "x.jsonl", "--speed", "fast"], "--speed takes a number, not 'fast'."),
     (["replay", "x.jsonl", "--output", "json"], "--output doesn't go with the command replay"),
     (["--speed", "2"], "--speed belongs to the command replay"),
     (["--demo", "--out", "x"], "--out belongs to the command export"),
@@ -283,9 +283,19 @@ MISUSE: list[tuple[list[str], str]] = [
     (["--demo", "--continue"], "--demo and --continue don't go together"),
     (["--pace", "2"], "--pace belongs to --demo"),
     (["--demo", "--pace", "nan"], "--pace must be a number from 0 up"),
-    (["--memory", "everything"], "invalid choice"),
-    (["--resume"], "expected one argument"),
+    (["--memory", "everything"], "--memory takes summary, in-band or full-trace, not 'everything'."),
+    (["--resume"], "--resume needs a value: --resume ID."),
     (["--continue"], "no terminal"),
+    (["sesions"], "There is no command 'sesions'. Did you mean sessions?"),
+    (["--modle", "x"], "There is no flag --modle. Did you mean"),
+    (["--continue=3"], "--continue takes no value."),
+    (["serve", "--port", "x"], "--port takes a whole number, not 'x'."),
+    (["--provider", "nosuch"], "There is no provider 'nosuch'. There are openai, anthropic"),
+    (["--provider", "antropic"], "There is no provider 'antropic'. Did you mean anthropic?"),
+    (["-p", "hi", "--effort", "huge"], "There is no effort 'huge'. Did you mean high?"),
+    (["--theme", "keen-ligt"], "There is no theme 'keen-ligt'. Did you mean keen-light?"),
+    (["-r", "zzzz"], "There is no session 'zzzz'. keen-tui sessions lists them."),
+    (["-p", "hi", "-r", "zzzz"], "There is no session 'zzzz'. keen-tui sessions lists them."),
 ]
 
 

@@ -221,7 +221,7 @@ def test_a_wrong_flag_is_told_before_anything_is_painted(tmp_path: Path) -> None
     with program(tmp_path, [], "--mode", "yolo") as (terminal, _):
         assert terminal.wait_for_exit() == 2
         assert terminal.modes == terminal.modes_before
-        assert b"invalid choice" in terminal.output
+        assert b"--mode takes ask" in terminal.output
         assert b"\x1b[?1049h" not in terminal.output
 
 

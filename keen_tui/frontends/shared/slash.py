@@ -4,7 +4,7 @@ offered."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.commands.servers import NO_SERVERS
 from keen_tui.settings.added.custom_commands import CustomCommand, expanded
 from keen_tui.text.labels import prompt_hint
+from keen_tui.text.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.servers_port import ServersPort
@@ -146,8 +147,8 @@ class SlashCommands:
     def refusal(self, called: Called) -> str:
         """Why it can't be run, "" where it can."""
         if called.what is None:
-            nearest = _nearest(called.name, (*_BUILT_IN, *self._own), 1) or ["help"]
-            return f"There is no command /{called.name}. Did you mean /{nearest[0]}?"
+            [meant] = nearest(called.name, (*_BUILT_IN, *self._own)) or ["help"]
+            return f"There is no command /{called.name}. Did you mean /{meant}?"
         if called.words and isinstance(called.what, Action) and not called.what.takes:
             return f"/{called.name} takes no arguments. Start with a space to send it as a message."
         return ""
@@ -156,13 +157,5 @@ class SlashCommands:
         """Why a prompt that calls it can't be sent: it is built in, or unknown."""
         if called.what is not None:
             return f"/{called.name} works only on the screen. Start with a space to send it as a prompt."
-        nearest = " or ".join(f"/{name}" for name in _nearest(called.name, tuple(self._own), 3))
-        hint = f" Did you mean {nearest}?" if nearest else ""
+        hint = did_you_mean(f"/{called.name}", (f"/{name}" for name in self._own), 3)
         return f"There is no command /{called.name}.{hint} Start with a space to send it as a prompt."
-
-
-def _nearest(name: str, known: Sequence[str], most: int) -> list[str]:
-    """The known names that are most similar to this one, the most similar first."""
-    from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
-
-    return get_close_matches(name, known, n=most, cutoff=0.5)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Final
 
 from keen_tui.domain.errors import KeyProblem
 from keen_tui.frontends.shared.action import Action, Where
 from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
+from keen_tui.text.nearest import did_you_mean
 
 _OTHER_NAMES: Final = {
     "esc": "escape",
@@ -86,8 +86,7 @@ def checked(wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]
 def _keys(action_id: str, given: Iterable[str]) -> tuple[str, ...]:
     action = BY_ID.get(action_id)
     if action is None:
-        nearest = get_close_matches(action_id, [each.id for each in ACTIONS if each.bound], n=1, cutoff=0.4)
-        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        hint = did_you_mean(action_id, (each.id for each in ACTIONS if each.bound))
         raise KeyProblem(action_id, f"there is no such action.{hint} /help lists them.")
     if not action.bound:
         follows = f" It is always the key of {action.follows}." if action.follows else ""

@@ -1,0 +1,18 @@
+"""The known word that somebody may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """The known words that are most similar to this one, the most similar first; there may be none."""
+    from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
+
+    return get_close_matches(word, list(known), n=most, cutoff=0.5)
+
+
+def did_you_mean(word: str, known: Iterable[str], most: int = 1) -> str:
+    """` Did you mean sessions?`; "" where no known word is similar."""
+    found = nearest(word, known, most)
+    return f" Did you mean {' or '.join(found)}?" if found else ""
