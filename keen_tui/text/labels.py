@@ -108,11 +108,22 @@ def tool_label(name: str) -> str:
     return TOOL_NAMES.get(name, clean(name))
 
 
+def beside_name(name: str, target: str) -> str:
+    """The target of a call as it follows the name of the tool: a command `bash run.sh` doesn't name bash
+    again."""
+    return target.removeprefix(f"{name} ")
+
+
+def call_line(name: str, target: str) -> str:
+    """A call in one line: `bash make deploy`."""
+    return f"{tool_label(name)} {beside_name(name, target)}".rstrip()
+
+
 def unknown_call(call: UnknownCall) -> str:
-    """A call whose effects nobody knows, in one line: `bash make deploy`."""
+    """A call whose effects nobody knows, in one line."""
     target = clean(call.target)
     cut = target if len(target) <= _TARGET_LENGTH else f"{target[:_TARGET_LENGTH]}…"
-    return f"{tool_label(call.name)} {cut}".rstrip()
+    return call_line(call.name, cut)
 
 
 def changed_words(display: Display | None) -> str:

@@ -25,7 +25,7 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.review import ReviewReport
-from keen_tui.text.labels import tool_label
+from keen_tui.text.labels import call_line
 from keen_tui.tools.builtin.report_findings import ReportFindings
 from keen_tui.tools.review.review_diff import ReviewDiff
 
@@ -97,7 +97,7 @@ class Review:
         report = self.report
         match event:
             case ToolFinished():
-                call = f"{tool_label(event.name)} {event.target}".strip()
+                call = call_line(event.name, event.target)
                 self.report = replace(report, calls=report.calls + 1, newest_call=call)
             case RetryScheduled():
                 self.report = replace(report, newest_call=f"{event.detail} Trying again.")

@@ -18,6 +18,7 @@ from keen_tui.domain.display import (
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import HostContacted, RetryScheduled, TurnError, TurnIncomplete
 from keen_tui.domain.messages import TurnMemory, UnknownCall
+from keen_tui.frontends.tui.look.cells import cut_target
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
 from keen_tui.frontends.tui.state.state import (
     Block,
@@ -32,7 +33,7 @@ from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, gap_before, source
 from keen_tui.text.diff import diff_display
-from keen_tui.text.labels import REASONS, SHORT_REASONS
+from keen_tui.text.labels import REASONS, SHORT_REASONS, call_line
 from tests.support import story
 from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
 
@@ -451,3 +452,9 @@ def test_while_something_is_asked_the_chip_is_not_filled() -> None:
     asked = draw_block(incomplete_block(), replace(context, asked=True))
     filled = SCENE.look.styles("on-wait", on="wait-fill", bold=True)
     assert not any(line.chip or filled in [segment.style for segment in line.segments] for line in asked)
+
+
+def test_a_command_does_not_name_its_tool_twice() -> None:
+    assert call_line("bash", "bash run.sh") == "bash run.sh"
+    assert call_line("bash", "make all") == "bash make all"
+    assert cut_target("bash", "bash run.sh --all", 8) == "run.sh…"

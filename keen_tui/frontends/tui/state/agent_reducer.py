@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from keen_tui.domain.events import AgentEvent, AgentWorked, RetryScheduled, ToolStarted
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, UiState
 from keen_tui.frontends.tui.state.state_edits import with_call, with_row
-from keen_tui.text.labels import SHORT_REASONS, tool_label
+from keen_tui.text.labels import SHORT_REASONS, call_line
 from keen_tui.text.sanitize import clean
 
 _CALLS_KEPT: Final = 8
@@ -25,7 +25,7 @@ def agent_at_work(state: UiState, event: AgentEvent | AgentWorked) -> UiState:
         return with_row(state, event.turn, lambda row: replace(row, facts=row.facts + event.facts))
     match event.event:
         case ToolStarted() as call:
-            line, calls = f"{tool_label(call.name)} {call.target}", 1
+            line, calls = call_line(call.name, call.target), 1
         case RetryScheduled() as retry:
             line, calls = f"{SHORT_REASONS[retry.reason]}, trying again in {retry.delay:.0f} s", 0
         case _:
