@@ -24,6 +24,7 @@ from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agents import BUILT_IN_SOURCE
+from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.load import load_all
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
@@ -33,6 +34,7 @@ from keen_tui.subcommands.sessions import asked_for
 from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.system.work_tree_records import is_work_tree, project_folder
 from keen_tui.text.sanitize import clean
+from keen_tui.tools.builtin.task import unseen_notice
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
@@ -250,8 +252,10 @@ def additions_here(
     )
     if not sets_up:
         read = replace(read, hooks=tuple(hook for hook in read.hooks if hook.point != "Setup"))
+    told = unseen_notice(read.agents)
     if not settings.web_search and (names := _searching(read)):
-        told = (f"Sub-agents that do without WebSearch, since web search is off: {', '.join(names)}.",)
+        told += (f"Sub-agents that do without WebSearch, since web search is off: {first_names(names)}.",)
+    if told:
         read = replace(read, problems=(*read.problems, *told), agent_problems=(*read.agent_problems, *told))
     if not read.skills:
         return read

@@ -20,10 +20,6 @@ again before you continue such work. Names and descriptions come from the files:
 """
 
 
-_SHORTEST: Final = 120
-"""Characters of a description that are kept: with less the model can't tell what a skill is for."""
-
-
 class SkillList(Struct, frozen=True, kw_only=True):
     """`text` is the list for the system prompt, "" if there is no skill. It has the first `shown` of the
     skills that the model can use; `more` don't fit."""
@@ -48,6 +44,6 @@ def skill_list(skills: Iterable[Skill]) -> SkillList:
     if not every:
         return SkillList()
     listed = [(skill.name, skill.description) for skill in every if skill.for_model]
-    lines, more = fitted_list(listed, MOST_BYTES, _SHORTEST)
+    lines, more = fitted_list(listed, MOST_BYTES)
     rest = [f"- and {more} more: find them with the tool skill and its query"] if more else []
     return SkillList(text="\n".join((_INTRODUCTION, *lines, *rest, "")), shown=len(lines), more=more)

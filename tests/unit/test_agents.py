@@ -20,7 +20,7 @@ from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.settings.schema import Settings
 from keen_tui.text.labels import READING_TOOLS
-from keen_tui.tools.builtin.task import MOST_BYTES, Task
+from keen_tui.tools.builtin.task import MOST_BYTES, Task, unseen_notice
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.toolbox import build_toolbox
 
@@ -539,12 +539,40 @@ def test_every_tool_has_its_place_among_the_names(tmp_path: Path) -> None:
     assert explore and set(explore) - {"web_search"} <= READING_TOOLS & tools
 
 
+def many(count: int) -> tuple[AgentDefinition, ...]:
+    """So many sub-agents from files with long descriptions, and the built-in ones."""
+    one = replace(BUILT_IN[0], description="d" * 1_000, source="a.md")
+    return (*(replace(one, name=f"a{number:03}") for number in range(count)), *BUILT_IN)
+
+
 def test_the_model_reads_whole_descriptions_and_many_are_cut_to_fit() -> None:
-    described = Task(BUILT_IN).spec.description
-    assert all(f"- {agent.name}: {agent.description}" in described for agent in BUILT_IN)
-    many = [replace(BUILT_IN[0], name=f"a{number}", description="d" * 1_000) for number in range(200)]
-    assert "- a199" in Task(many).spec.description
-    assert len(Task(many).spec.description) < MOST_BYTES + 1_000
+    for agents in (BUILT_IN, many(100)):
+        described = Task(agents).spec.description
+        assert all(f"- {agent.name}: {agent.description}\n" in f"{described}\n" for agent in BUILT_IN)
+        assert len(described) < MOST_BYTES + 2_000
+        assert unseen_notice(agents) == ()
+    assert f"- a099: {'d' * 120}…" in Task(many(100)).spec.description
+
+
+def test_of_sub_agents_that_do_not_fit_the_model_sees_the_names_and_the_user_is_told() -> None:
+    spec = Task(many(300)).spec
+    seen = spec.description.count("\n- a") - 1
+    assert 100 < seen < 300
+    assert f"\n- and {300 - seen} more, whose names are among the values of" in spec.description
+    assert "a299" in spec.parameters["properties"]["agent"]["enum"]
+    assert unseen_notice(many(300)) == (
+        f"The model can use 302 sub-agents: it sees what {seen + 2} of them are for, and only the names of "
+        "the others.",
+    )
+
+
+def test_the_notice_about_sub_agents_that_do_not_fit_is_given_at_the_start(home: Path, project: Path) -> None:
+    for number in range(MOST_FILES):
+        for place in (".claude/agents", ".agents/agents"):
+            fields = (f"name: {place[1:3]}{number}", f"description: {'d' * 1_000}")
+            write(home / place, front(*fields), f"a{number}.md")
+    read = additions_here(Settings(web_search=True), os.environ, project)
+    assert read.problems == read.agent_problems == unseen_notice(read.agents) != ()
 
 
 _PROBE = """

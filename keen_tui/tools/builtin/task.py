@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolSpec
+from keen_tui.settings.added.agents import BUILT_IN_SOURCE
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 from keen_tui.tools.arguments import checked
@@ -19,8 +20,19 @@ if TYPE_CHECKING:
 TASK: Final = "task"
 """The name of the tool."""
 
-MOST_BYTES: Final = 8_192
-"""Bytes of the names and descriptions of all sub-agents together, which go into every request."""
+MOST_BYTES: Final = 16_384
+"""Bytes of the names and descriptions of all sub-agents from files, which go into every request."""
+
+
+def unseen_notice(agents: Sequence[AgentDefinition]) -> tuple[str, ...]:
+    """A sentence with the numbers, if the model doesn't see the descriptions of all; else nothing."""
+    lines, more = _listed(agents)
+    if not more:
+        return ()
+    return (
+        f"The model can use {len(agents):,} sub-agents: it sees what {len(lines):,} of them are for, and "
+        "only the names of the others.",
+    )
 
 
 class Task:
@@ -74,9 +86,9 @@ class Task:
 
 
 def _description(agents: Sequence[AgentDefinition]) -> str:
-    described = [(agent.name, agent.description) for agent in agents]
-    fitting, more = fitted_list(described, MOST_BYTES)
-    lines = "\n".join((*fitting, *([f"- and {more} more, not named here"] if more else [])))
+    fitting, more = _listed(agents)
+    rest = f"- and {more} more, whose names are among the values of the parameter agent"
+    lines = "\n".join((*fitting, *([rest] if more else [])))
     return (
         "Give a task to a sub-agent. It works in a context of its own with its own tools, and you get only "
         "its last message and what it changed, so that long searches don't fill this conversation. It can't "
@@ -84,3 +96,11 @@ def _description(agents: Sequence[AgentDefinition]) -> str:
         "prompt, and what it is to report. Sub-agents that only read run at the same time if you call them "
         f"in one step; the others run one after the other. The sub-agents are:\n{lines}"
     )
+
+
+def _listed(agents: Sequence[AgentDefinition]) -> tuple[list[str], int]:
+    """A line for each, those that are built in first and whole, and how many don't fit."""
+    built_in = [f"- {each.name}: {each.description}" for each in agents if each.source == BUILT_IN_SOURCE]
+    others = [(each.name, each.description) for each in agents if each.source != BUILT_IN_SOURCE]
+    fitting, more = fitted_list(others, MOST_BYTES)
+    return [*built_in, *fitting], more
