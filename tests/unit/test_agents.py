@@ -394,10 +394,13 @@ def test_a_broken_file_is_told_and_nothing_else_is_lost(
 def test_only_the_first_files_of_a_place_are_read(home: Path, project: Path) -> None:
     for number in range(MOST_FILES + 2):
         write(home / ".claude/agents", front("description: d"), f"a{number:03}.md")
+    write(home / ".claude/agents", "# Our agents\n", "README.md")
     read = read_here(project)
     assert len(of_files(read)) == MOST_FILES
-    (problem,) = read.problems
-    assert "only the first 100 files of ~/.claude/agents are read" in problem
+    assert read.problems == (
+        "The sub-agent in ~/.claude/agents/a500.md isn't used: only the first 500 of 502 files in "
+        "~/.claude/agents are read; this is the next.",
+    )
 
 
 # Which of two.
@@ -567,10 +570,8 @@ def test_of_sub_agents_that_do_not_fit_the_model_sees_the_names_and_the_user_is_
 
 
 def test_the_notice_about_sub_agents_that_do_not_fit_is_given_at_the_start(home: Path, project: Path) -> None:
-    for number in range(MOST_FILES):
-        for place in (".claude/agents", ".agents/agents"):
-            fields = (f"name: {place[1:3]}{number}", f"description: {'d' * 1_000}")
-            write(home / place, front(*fields), f"a{number}.md")
+    for number in range(200):
+        write(home / ".claude/agents", front(f"description: {'d' * 1_000}"), f"a{number}.md")
     read = additions_here(Settings(web_search=True), os.environ, project)
     assert read.problems == read.agent_problems == unseen_notice(read.agents) != ()
 

@@ -19,7 +19,7 @@ from keen_tui.text.units import size
 
 MOST_BYTES: Final = 64_000
 """Bytes of a file; its text is sent with every request of the sub-agent."""
-MOST_FILES: Final = 100
+MOST_FILES: Final = 500
 """Files that are looked at in one place."""
 _DEEPEST: Final = 3
 """Folders in folders that are looked into."""
@@ -79,17 +79,18 @@ def _files(folder: Path, shown: str, root: Path | None, seen: set[Path]) -> Iter
     real = Path(os.path.realpath(folder))
     if root and not real.is_relative_to(root):
         return
-    for number, path in enumerate(markdown_files(real, _DEEPEST, follows=root is None)):
-        relative = clean(path.relative_to(real).as_posix())
+    every = markdown_files(real, _DEEPEST, follows=root is None)
+    paths = [path for path in every if path.name.casefold() not in _ABOUT_THE_FOLDER]
+    for number, path in enumerate(paths):
+        where = f"{shown}/{clean(path.relative_to(real).as_posix())}"
         if number == MOST_FILES:
-            why = f"only the first {MOST_FILES} files of {shown} are read"
-            yield AgentFile(stem=path.stem, place=shown, where=f"{shown}/{relative}", problem=why)
+            why = f"only the first {MOST_FILES} of {len(paths):,} files in {shown} are read; this is the next"
+            yield AgentFile(stem=path.stem, place=shown, where=where, problem=why)
             return
         target = Path(os.path.realpath(path))
-        if target in seen or path.name.casefold() in _ABOUT_THE_FOLDER:
-            continue
-        seen.add(target)
-        yield _read(path, target, shown, f"{shown}/{relative}", root)
+        if target not in seen:
+            seen.add(target)
+            yield _read(path, target, shown, where, root)
 
 
 def _read(path: Path, target: Path, place: str, where: str, root: Path | None) -> AgentFile:
