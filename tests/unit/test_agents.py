@@ -344,6 +344,35 @@ def test_shapes_that_are_common_in_public_repositories_are_read(home: Path, proj
     assert (tests.description, tests.tools) == ("Writes tests first.", ("read_file", "write_file"))
 
 
+EXAMPLES = (
+    "description: Use this agent to review. Examples:",
+    "",
+    "<example>",
+    "Context: The user wrote code.",
+    'user: "Is it fine?"',
+    'assistant: "I\'ll ask: is it?"',
+    "</example>",
+)
+
+
+def test_examples_that_are_not_indented_belong_to_the_description(home: Path, project: Path) -> None:
+    write(home / ".claude/agents", front("name: a", *EXAMPLES, "model: inherit", 'tools: ["Read", "Grep"]'))
+    agent = only(project)
+    assert agent.description == (
+        'Use this agent to review. Examples: <example> Context: The user wrote code. user: "Is it fine?" '
+        'assistant: "I\'ll ask: is it?" </example>'
+    )
+    assert agent.tools == ("read_file", "grep_files")
+    assert agent.remarks == ("its front matter isn't valid YAML, and was read line by line",)
+
+
+@pytest.mark.parametrize("limit", ["  tools: Read", '"disallowedTools" : Bash', "- mode: plan"])
+def test_no_limit_is_taken_for_a_part_of_the_description(home: Path, project: Path, limit: str) -> None:
+    write(home / ".claude/agents", front("name: a", *EXAMPLES, limit))
+    for agent in of_files(read_here(project)):
+        assert agent.tools and "bash" not in agent.tools
+
+
 def test_hidden_and_acting_characters_are_gone(home: Path, project: Path) -> None:
     fields = r'name: "a\e[31mb"', r'description: "c\e]0;owned\x07\u202ed"'
     text = front(*fields, body="x\u200by\U000e0041z\x1b[2J\n")

@@ -131,6 +131,11 @@ def test_the_fields_of_claude_code_are_taken_without_complaint(home: Path, field
     assert (skill.for_model, skill.for_person) == ("disable" not in field, "user-inv" not in field)
 
 
+def test_a_hint_in_several_brackets_is_a_text(home: Path) -> None:
+    write(home / ".claude/skills/pdf", front("name: pdf", "description: d", "argument-hint: [in] | [out]"))
+    assert only(home).hint == "[in] | [out]"
+
+
 def test_a_name_in_another_form_is_brought_into_the_usual_one(home: Path) -> None:
     write(home / ".claude/skills/pdf", front("name: PDF Processing", "description: d"))
     skill = only(home)

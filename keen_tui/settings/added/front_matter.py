@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +19,18 @@ square of their number, and so does the stack of a parser."""
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _DASHES = re.compile(rf"(?:[-?][ \t]+){{{_DEEPEST},}}")
-_PLAIN_LINE = re.compile(r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*|\*[ \t]*)")
+_PLAIN_LINE = re.compile(
+    r"([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*|\*[ \t]*|(?<=argument-hint: )\[.*)"
+)
+_ANY_LINE: Final = re.compile("")
+_KNOWN_FIELD: Final = re.compile(
+    r"\W*(?:name|description|(?:allowed-)?tools|disallowedTools|model|mode|permissionMode|max_steps|maxTurns"
+    r"|isolation|(?:argument-)?hint|arguments|disable-model-invocation|user-invocable|background|color"
+    r"|compatibility|context|effort|hooks|initialPrompt|license|mcpServers"
+    r"|memory|metadata|skills|version)[\"' \t]*:"
+)
+"""A line with a field that Keen or other agents have, in whatever signs: what limits a sub-agent is never
+taken for a part of the field before."""
 
 
 class FrontMatterProblem(Exception):
@@ -78,10 +90,10 @@ def _fields(text: str) -> tuple[_Composed, bool]:
     try:
         return _composed(text), False
     except YAMLError as error:
-        try:
-            return _composed("\n".join(_quoted_values(text))), True
-        except YAMLError:
-            raise FrontMatterProblem(f"its front matter isn't valid YAML: {_reason(error)}") from error
+        for begins in (_ANY_LINE, _KNOWN_FIELD):
+            with suppress(YAMLError, FrontMatterProblem):
+                return _composed("\n".join(_quoted_values(text, begins))), True
+        raise FrontMatterProblem(f"its front matter isn't valid YAML: {_reason(error)}") from error
 
 
 def _composed(text: str) -> _Composed:
@@ -112,11 +124,18 @@ def _composed(text: str) -> _Composed:
     return texts, others, lists
 
 
-def _quoted_values(text: str) -> Iterator[str]:
-    """The lines, each plain value in quotes: `description: Use it when: always` is a usual mistake."""
+def _quoted_values(text: str, begins: re.Pattern[str]) -> Iterator[str]:
+    """The fields, each plain value in quotes: `description: Use it when: always` is a usual mistake. A field
+    begins with a line that `begins` matches and has the lines up to the next one, blank ones too."""
+    fields: list[list[str]] = []
     for line in text.splitlines():
-        plain = _PLAIN_LINE.fullmatch(line)
-        yield f"{plain[1]}: {json.dumps(plain[2].rstrip())}" if plain else line
+        if begins.match(line) or not fields:
+            fields.append([])
+        fields[-1].append(line)
+    for first, *others in fields:
+        plain = _PLAIN_LINE.fullmatch(first)
+        value = "\n".join((plain[2] if plain else first, *others))
+        yield f"{plain[1]}: {json.dumps(value.rstrip())}" if plain else value
 
 
 def _reason(error: Any) -> str:
