@@ -10,6 +10,7 @@ import pytest
 
 from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.custom_commands import Commands, CustomCommand, expanded, joined, read_commands
+from keen_tui.settings.added.definition_files import MOST_FILES
 from keen_tui.settings.added.trust import settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
 
@@ -38,6 +39,22 @@ def test_a_file_is_a_command_with_what_its_front_matter_says(tmp_path: Path) -> 
 def test_without_front_matter_its_first_line_describes_it(tmp_path: Path) -> None:
     written(tmp_path, "review.md", "# Review it\n\nGo through $ARGUMENTS.\n")
     assert (only(tmp_path).description, only(tmp_path).hint) == ("Review it", "[words]")
+
+
+@pytest.mark.parametrize("written_so", [">-\n  Look\n  at it", "|\n  Look\n  at it\n", "'Look at\n  it'"])
+def test_a_description_may_have_several_lines(tmp_path: Path, written_so: str) -> None:
+    fields = f"description: {written_so}\nargument-hint: [file] | [folder]"
+    written(tmp_path, "review.md", f"---\n{fields}\n---\nReview.\n")
+    assert (only(tmp_path).description, only(tmp_path).hint) == ("Look at it", "[file] | [folder]")
+
+
+def test_only_the_first_files_of_a_folder_are_read(tmp_path: Path) -> None:
+    for number in range(MOST_FILES + 2):
+        written(tmp_path, f"c{number:03}.md", "x")
+    written(tmp_path, "README.md", "These are our commands.")
+    read = read_commands(tmp_path, "yours")
+    assert len(read.found) == MOST_FILES
+    assert read.problems == (f"Only the first 500 of 502 commands in {tmp_path} are read.",)
 
 
 def test_folders_make_names_with_colons(tmp_path: Path) -> None:
@@ -88,6 +105,7 @@ def test_files_that_are_none_are_told_and_stop_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     written(tmp_path, "Big Name.md", "x")
     written(tmp_path, "empty.md", "---\nhint: x\n---\n\n")
+    written(tmp_path, "broken.md", "---\ndescription: [x\n---\nx")
     written(tmp_path, "large.md", "x" * 70_000)
     (tmp_path / "latin.md").write_bytes(b"\xff")
     written(tmp_path, "whole.md", "x")
@@ -96,6 +114,7 @@ def test_files_that_are_none_are_told_and_stop_nothing(tmp_path: Path) -> None:
     for name, why in {
         "pipe": "isn't a regular file",
         "Big Name": "lower-case letters",
+        "broken": "its front matter isn't valid YAML",
         "empty": "it has no text",
         "large": "64.0 kB",
         "latin": "isn't UTF-8",

@@ -12,19 +12,20 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.settings.added.brought import Brought, first_rows, in_question
-from keen_tui.settings.added.definition_files import UnusableFile, content_within, markdown_files
+from keen_tui.settings.added.definition_files import (
+    MOST_FILES,
+    UnusableFile,
+    content_within,
+    markdown_files,
+)
 from keen_tui.system.paths import AGENT_PLACES
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
 
 MOST_BYTES: Final = 64_000
 """Bytes of a file; its text is sent with every request of the sub-agent."""
-MOST_FILES: Final = 500
-"""Files that are looked at in one place."""
 _DEEPEST: Final = 3
 """Folders in folders that are looked into."""
-_ABOUT_THE_FOLDER: Final = ("readme.md", "agents.md", "claude.md")
-"""Files that say something about the folder and define nothing."""
 
 
 class AgentFile(Struct, frozen=True, kw_only=True):
@@ -79,8 +80,7 @@ def _files(folder: Path, shown: str, root: Path | None, seen: set[Path]) -> Iter
     real = Path(os.path.realpath(folder))
     if root and not real.is_relative_to(root):
         return
-    every = markdown_files(real, _DEEPEST, follows=root is None)
-    paths = [path for path in every if path.name.casefold() not in _ABOUT_THE_FOLDER]
+    paths = list(markdown_files(real, _DEEPEST, follows=root is None))
     for number, path in enumerate(paths):
         where = f"{shown}/{clean(path.relative_to(real).as_posix())}"
         if number == MOST_FILES:

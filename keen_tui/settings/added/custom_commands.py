@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 
 from keen_tui.settings.added.definition_files import (
+    MOST_FILES,
     UnusableFile,
     content_within,
     markdown_files,
     visible_text,
 )
+from keen_tui.settings.added.front_matter import FrontMatterProblem, has_front_matter, parted
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 
@@ -33,12 +35,10 @@ Origin = Literal["yours", "project"]
 
 _MOST_BYTES: Final = 64_000
 """Bytes of a file; more is no message that anybody sends."""
-_MOST_FILES: Final = 200
 _DEEPEST: Final = 3
 """Folders in folders that are looked into: `/web:forms:check`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(r"\\?\$(?:ARGUMENTS\b|[1-9](?!\d))")
 
 
@@ -71,10 +71,10 @@ def read_commands(folder: Path, origin: Origin) -> Commands:
     problems: list[str] = []
     follows = origin == "yours"
     place = Path(os.path.realpath(folder)) if follows else folder
-    for path in markdown_files(place, _DEEPEST, follows=follows):
-        if len(found) == _MOST_FILES:
-            problems.append(f"In {folder} more than {_MOST_FILES} commands are not read.")
-            break
+    paths = list(markdown_files(place, _DEEPEST, follows=follows))
+    if len(paths) > MOST_FILES:
+        problems.append(f"Only the first {MOST_FILES} of {len(paths):,} commands in {folder} are read.")
+    for path in paths[:MOST_FILES]:
         try:
             command = _read(path, folder, origin)
         except _Unusable as why:
@@ -160,6 +160,8 @@ def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
         named, text = _parted(visible_text(content))
     except UnusableFile as why:
         raise _Unusable(f"it {why}") from why
+    except FrontMatterProblem as problem:
+        raise _Unusable(str(problem)) from problem
     if not text.strip():
         raise _Unusable("it has no text")
     hint = named.get("hint", named.get("argument-hint", ""))
@@ -182,13 +184,9 @@ def _takes_words(text: str) -> bool:
 
 
 def _parted(whole: str) -> tuple[Mapping[str, str], str]:
-    """What the front matter names, as far as it is lines of `name: value`, and the text behind it."""
-    front = _FRONT.match(whole)
-    if front is None:
+    """The fields of the front matter, each as one line, and the text behind it. Raises FrontMatterProblem."""
+    if not has_front_matter(whole):
         return {}, whole
-    named = {}
-    for line in front[1].splitlines():
-        name, colon, value = line.partition(":")
-        if colon and not name.startswith((" ", "#")):
-            named[name.strip().lower()] = clean(value.strip().strip("\"'"))
-    return named, whole[front.end() :]
+    front = parted(whole)
+    fields = (*front.others.items(), *front.texts.items())
+    return {name.lower(): clean(" ".join(value.split())) for name, value in fields}, front.body

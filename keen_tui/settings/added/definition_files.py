@@ -14,10 +14,16 @@ from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.units import size
 
+MOST_FILES: Final = 500
+"""Files that are read in one folder."""
 LONGEST_NAME: Final = 64
 """Characters of a name in the usual form."""
 LONGEST_DESCRIPTION: Final = 1_024
 """Characters of a description; the format of skills allows no more, and more is never sent."""
+
+
+_ABOUT_THE_FOLDER: Final = ("readme.md", "agents.md", "claude.md")
+"""Files that say something about the folder and define nothing."""
 
 
 class UnusableFile(Exception):
@@ -26,7 +32,8 @@ class UnusableFile(Exception):
 
 def markdown_files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]:
     """Files that end in .md, in the order of their names, those of sub-folders behind, `depth` folders deep.
-    What is hidden, and what can't be listed, is passed over. Links to folders are followed if `follows`."""
+    What is hidden, what can't be listed, and what says something about the folder is passed over. Links to
+    folders are followed if `follows`."""
     if not follows and folder.is_symlink():
         return
     try:
@@ -35,7 +42,8 @@ def markdown_files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]
     except OSError:
         return
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=follows)]
-    yield from (folder / entry.name for entry in entries if entry.name.endswith(".md"))
+    names = [entry.name for entry in entries if entry.name.endswith(".md")]
+    yield from (folder / name for name in names if name.casefold() not in _ABOUT_THE_FOLDER)
     if depth > 1:
         for entry in folders:
             yield from markdown_files(folder / entry.name, depth - 1, follows=follows)

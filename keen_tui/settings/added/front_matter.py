@@ -1,4 +1,4 @@
-"""The YAML between two lines of `---` at the beginning of a Markdown file: of a skill or a sub-agent."""
+"""The YAML between two lines of `---` at the beginning of a Markdown file that defines something."""
 
 from __future__ import annotations
 
@@ -72,6 +72,11 @@ def parted(whole: str) -> FrontMatter:
     return FrontMatter(
         texts=texts, others=others, lists=lists, body=whole[found.end() :], is_mended=is_mended
     )
+
+
+def has_front_matter(whole: str) -> bool:
+    """Whether the file begins with one."""
+    return _FRONT.match(whole) is not None
 
 
 def _brackets_open(text: str) -> int:
