@@ -43,14 +43,17 @@ SKILL_PLACES: Final = (".keen/skills", ".agents/skills", ".claude/skills")
 AGENT_PLACES: Final = (".keen/agents", ".agents/agents", ".claude/agents")
 """Where a project may define sub-agents; of two with the same name the first one counts."""
 
+COMMAND_PLACES: Final = (".keen/commands", ".agents/commands", ".claude/commands")
+"""Where a project may have slash commands; of two with the same name the first one counts."""
+
 _BROUGHT: Final = (
     ".keen/settings.toml",
-    ".keen/commands",
     ".mcp.json",
     ".keen/hooks.json",
     ".claude/settings.json",
     *SKILL_PLACES,
     *AGENT_PLACES,
+    *COMMAND_PLACES,
 )
 """Files and folders of a project that `settings/added/project.py` reads."""
 
@@ -63,6 +66,11 @@ def own_skill_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:
 def own_agent_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:
     """Where the user's own sub-agents are: the settings folder, and what other agents use, too."""
     return _own_places(environ, "agents")
+
+
+def own_command_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:
+    """Where the user's own slash commands are: the settings folder, and what other agents use, too."""
+    return _own_places(environ, "commands")
 
 
 def _own_places(environ: Mapping[str, str], name: str) -> tuple[Path, Path, Path]:

@@ -21,7 +21,7 @@ def written(folder: Path, name: str, text: str) -> None:
 
 
 def only(folder: Path) -> CustomCommand:
-    (command,) = read_commands(folder, "yours").found
+    (command,) = read_commands([folder], "yours").found
     return command
 
 
@@ -52,7 +52,7 @@ def test_only_the_first_files_of_a_folder_are_read(tmp_path: Path) -> None:
     for number in range(MOST_FILES + 2):
         written(tmp_path, f"c{number:03}.md", "x")
     written(tmp_path, "README.md", "These are our commands.")
-    read = read_commands(tmp_path, "yours")
+    read = read_commands([tmp_path], "yours")
     assert len(read.found) == MOST_FILES
     assert read.problems == (f"Only the first 500 of 502 commands in {tmp_path} are read.",)
 
@@ -109,7 +109,7 @@ def test_files_that_are_none_are_told_and_stop_nothing(tmp_path: Path) -> None:
     written(tmp_path, "large.md", "x" * 70_000)
     (tmp_path / "latin.md").write_bytes(b"\xff")
     written(tmp_path, "whole.md", "x")
-    read = read_commands(tmp_path, "yours")
+    read = read_commands([tmp_path], "yours")
     assert [command.name for command in read.found] == ["whole"]
     for name, why in {
         "pipe": "isn't a regular file",
@@ -126,16 +126,16 @@ def test_links_are_followed_for_the_user_and_not_for_a_project(tmp_path: Path) -
     written(tmp_path, "elsewhere.txt", "x")
     (tmp_path / "commands").mkdir()
     (tmp_path / "commands" / "review.md").symlink_to(tmp_path / "elsewhere.txt")
-    assert read_commands(tmp_path / "commands", "yours").found
-    assert not read_commands(tmp_path / "commands", "project").found
+    assert read_commands([tmp_path / "commands"], "yours").found
+    assert not read_commands([tmp_path / "commands"], "project").found
     (tmp_path / "linked").symlink_to(tmp_path / "commands")
-    assert read_commands(tmp_path / "linked", "yours").found
+    assert read_commands([tmp_path / "linked"], "yours").found
     written(tmp_path, "commands/plain.md", "x")
-    assert not read_commands(tmp_path / "linked", "project").found
+    assert not read_commands([tmp_path / "linked"], "project").found
 
 
 def test_a_folder_that_is_not_there_brings_nothing(tmp_path: Path) -> None:
-    assert read_commands(tmp_path / "commands", "yours") == Commands()
+    assert read_commands([tmp_path / "commands"], "yours") == Commands()
 
 
 class Place:
@@ -184,6 +184,35 @@ def test_commands_that_changed_are_asked_about_again(tmp_path: Path) -> None:
     assert place.names == []
     assert "/more" in place.asked("n\n")
     assert place.names == []
+
+
+def test_commands_written_for_other_agents_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    place = Place(tmp_path)
+    written(place.project, ".claude/commands/fix.md", "Fix it otherwise.\n")
+    written(place.project, ".claude/commands/deploy.md", "Deploy it otherwise.\n")
+    written(place.home, ".claude/commands/mine.md", "Mine.\n")
+    written(place.home, ".claude/commands/fix.md", "---\nallowed-tools: Bash\n---\nRun !`date` in @a.py.\n")
+    assert place.names == ["fix", "mine"]
+    assert "commands of its own, in .keen/commands and .claude/commands:" in place.asked("y\n")
+    sent = {command.name: expanded(command, "") for command in place.additions.commands}
+    assert sent["fix"] == "Run !`date` in @a.py."
+    assert "otherwise" not in sent["deploy"]
+    assert place.additions.problems == (
+        f"{place.project}/.claude/commands/deploy.md isn't used: /deploy is in "
+        f"{place.project}/.keen/commands/deploy.md, too.",
+        "/fix is one of your own commands: the project's file isn't used.",
+    )
+    written(place.project, ".claude/commands/fix.md", "Something else.\n")
+    assert place.names == ["fix", "mine"], "it is asked about again"
+
+
+def test_in_the_home_folder_they_are_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "project"))
+    place = Place(tmp_path)
+    written(place.project, ".claude/commands/fix.md", "Fix it.\n")
+    assert place.names == ["fix"]
+    assert "/fix" not in place.asked("y\n")
 
 
 def test_the_users_own_commands_ask_nothing(tmp_path: Path) -> None:

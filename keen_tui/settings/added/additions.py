@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
-from keen_tui.settings.added.custom_commands import FOLDER, Commands, CustomCommand, joined, read_commands
+from keen_tui.settings.added.custom_commands import Commands, CustomCommand, joined, read_commands
 from keen_tui.settings.added.hooks import FILE as HOOKS
 from keen_tui.settings.added.hooks import Hook, read_own_hooks
 from keen_tui.settings.added.mcp_entries import joined_servers
 from keen_tui.settings.added.mcp_json import ProjectServers
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.added.project import RuleCheck, trusted_project
-from keen_tui.system.paths import home_folder, own_agent_places, own_skill_places
+from keen_tui.system.paths import home_folder, own_agent_places, own_command_places, own_skill_places
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.project import Project
@@ -62,7 +62,7 @@ def read_additions(
             file is one of the `problems`.
     """
     project = trusted_project(folder, environ, check_rules)
-    own = read_commands(home_folder(environ) / FOLDER, "yours")
+    own = read_commands(own_command_places(environ), "yours")
     of_project = project.commands if project else Commands()
     skills = _skills(environ, project)
     commands = joined(own, of_project, built_in, skills.found if skills else ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -27,9 +27,6 @@ from keen_tui.text.units import first_line
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.skills import Skill
-
-FOLDER: Final = "commands"
-"""Where the files lie: in the settings folder, and in `.keen` of a project."""
 
 Origin = Literal["yours", "project"]
 
@@ -64,27 +61,28 @@ class _Unusable(Exception):
     """Why a file is no command."""
 
 
-def read_commands(folder: Path, origin: Origin) -> Commands:
-    """The commands whose files lie in `folder`, which may not be there. Blocks; never raises, never waits
-    for a pipe. In a project no link is followed, for the user's own they may lead anywhere."""
-    found: dict[str, CustomCommand] = {}
+def read_commands(folders: Iterable[Path], origin: Origin) -> Commands:
+    """The commands whose files lie in these folders, which may not be there: of two with the same name, the
+    first one. Blocks; never raises, never waits for a pipe. In a project no link is followed, for the user's
+    own they may lead anywhere."""
+    found: dict[str, tuple[CustomCommand, Path]] = {}
     problems: list[str] = []
     follows = origin == "yours"
-    place = Path(os.path.realpath(folder)) if follows else folder
-    paths = list(markdown_files(place, _DEEPEST, follows=follows))
-    if len(paths) > MOST_FILES:
-        problems.append(f"Only the first {MOST_FILES} of {len(paths):,} commands in {folder} are read.")
-    for path in paths[:MOST_FILES]:
-        try:
-            command = _read(path, folder, origin)
-        except _Unusable as why:
-            problems.append(f"{path} isn't a command: {why}.")
-            continue
-        if command.name in found:
-            problems.append(f"{path} isn't used: there are two /{command.name}.")
-        else:
-            found[command.name] = command
-    return Commands(found=tuple(found.values()), problems=tuple(problems))
+    for folder in folders:
+        place = Path(os.path.realpath(folder)) if follows else folder
+        paths = list(markdown_files(place, _DEEPEST, follows=follows))
+        if len(paths) > MOST_FILES:
+            problems.append(f"Only the first {MOST_FILES} of {len(paths):,} commands in {folder} are read.")
+        for path in paths[:MOST_FILES]:
+            try:
+                command = _read(path, folder, origin)
+            except _Unusable as why:
+                problems.append(f"{path} isn't a command: {why}.")
+                continue
+            used, other = found.setdefault(command.name, (command, path))
+            if used != command:
+                problems.append(f"{path} isn't used: /{command.name} is in {other}, too.")
+    return Commands(found=tuple(command for command, _ in found.values()), problems=tuple(problems))
 
 
 def joined(

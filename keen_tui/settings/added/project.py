@@ -1,6 +1,5 @@
-"""What a project brings: settings and commands in `.keen`, MCP servers in `.mcp.json`, skills,
-sub-agents. They are used once the user has agreed. Settings, commands, skills and sub-agents never give more
-rights.
+"""What a project brings: settings, commands, MCP servers, skills, sub-agents and hooks. They are used once
+the user has agreed. Settings, commands, skills and sub-agents never give more rights.
 
 Opening a folder that somebody else wrote must not make the program do what that folder wants. The user's
 answer holds for this folder on this disk, and for what it brought at that time.
@@ -19,13 +18,13 @@ from msgspec import Struct, to_builtins
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.brought import Brought, digest_of, first_names, first_rows, in_question
-from keen_tui.settings.added.custom_commands import FOLDER, Commands, read_commands
+from keen_tui.settings.added.custom_commands import Commands, read_commands
 from keen_tui.settings.added.hooks import Hook, brought_hooks, read_project_hooks
 from keen_tui.settings.added.mcp_json import ProjectServers, read_servers, servers_brought
 from keen_tui.settings.config import flat, problem_of
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
-from keen_tui.system.paths import AGENT_PLACES, SKILL_PLACES, brings_something, home_folder
+from keen_tui.system.paths import AGENT_PLACES, COMMAND_PLACES, SKILL_PLACES, brings_something, home_folder
 from keen_tui.system.safe_read import content_of
 from keen_tui.text.units import counted, size
 
@@ -37,7 +36,6 @@ RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
 """Checks rules, as texts, and where they are written, for messages. Raises ConfigError: one isn't a rule."""
 
 FILE: Final = ".keen/settings.toml"
-COMMANDS: Final = f".keen/{FOLDER}"
 
 _MAY_SET: Final = (
     "model",
@@ -103,7 +101,8 @@ def read_project(folder: Path, check_rules: RuleCheck) -> Project | None:
 def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     path = folder / FILE
     try:
-        commands = read_commands(folder / COMMANDS, "project")
+        places = _command_places(folder)
+        commands = read_commands([folder / place for place in places], "project")
         servers, skills, hooks = read_servers(folder), _skill_folders(folder), read_project_hooks(folder)
         agents = _agent_files(folder)
         hook_problems = hooks.notice("the project's")
@@ -124,7 +123,7 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     ignored = tuple(name_in_file(name) for name in written if name not in _MAY_SET)
     kinds = (
         _settings_brought(used, ignored, content),
-        _commands_brought(commands),
+        _commands_brought(commands, places),
         servers_brought(servers),
         _skills_brought(skills),
         *_agents_brought(agents),
@@ -156,10 +155,18 @@ def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: 
     return Brought(title=f"settings of its own, in {FILE}", rows=tuple(rows), content=(content,))
 
 
-def _commands_brought(commands: Commands) -> Brought:
+def _command_places(folder: Path) -> list[str]:
+    """Those of a project that are there. In the home folder only `.keen` is a project's: what is in the
+    others is the user's own."""
+    there = [place for place in COMMAND_PLACES if os.path.isdir(folder / place)]  # noqa: PTH112 - never raises
+    is_home = there and Path(os.path.realpath(folder)) == Path(os.path.realpath(Path.home()))
+    return [place for place in there if place == COMMAND_PLACES[0]] if is_home else there
+
+
+def _commands_brought(commands: Commands, places: Sequence[str]) -> Brought:
     rows = [f"  /{command.name}   {in_question(command.description)}" for command in commands.found]
     return Brought(
-        title=f"commands of its own, in {COMMANDS}",
+        title=f"commands of its own, in {' and '.join(places)}",
         rows=first_rows(rows),
         content=tuple(json.dumps(to_builtins(command)).encode() for command in commands.found),
     )
