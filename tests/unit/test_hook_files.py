@@ -17,6 +17,8 @@ from keen_tui.settings.added.trust import settle_trust
 from keen_tui.settings.schema import Settings
 from keen_tui.tools.permissions.rule_check import check_rules
 
+NOT_USED = "This project's settings, commands, skills, sub-agents, MCP servers and hooks aren't used: "
+
 
 def command(text: str, **options: Any) -> dict[str, Any]:
     return {"type": "command", "command": text, **options}
@@ -290,7 +292,7 @@ def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
     settings, why = with_project(Settings(), tmp_path, {"KEEN_HOME": str(tmp_path / "home")}, check_rules)
     assert settings == Settings()
     where = tmp_path / ".keen" / "hooks.json"
-    assert why == f"Nothing that this project brings is used: {where} can't be read: it isn't a regular file."
+    assert why == f"{NOT_USED}{where} can't be read: it isn't a regular file."
 
 
 def test_a_command_whose_files_can_not_be_compared_is_named(tmp_path: Path) -> None:

@@ -96,7 +96,24 @@ def place(tmp_path: Path) -> Place:
 def test_nothing_of_a_project_is_used_before_anybody_said_so(place: Place) -> None:
     place.says(HOSTILE)
     assert place.settings() == Settings()
-    assert "haven't trusted this folder" in place.problem
+    assert place.problem == (
+        "This project's settings aren't used: you haven't trusted this folder yet. keen-tui trust asks you."
+    )
+
+
+def test_the_kinds_of_things_that_are_not_used_are_named(place: Place) -> None:
+    (place.project / ".keen/commands").mkdir(parents=True)
+    (place.project / ".keen/commands/fix.md").write_text("Fix it.")
+    skill = place.project / ".claude/skills/pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: d\n---\nDo it.\n")
+    (place.project / "AGENTS.md").write_text("Use tabs.")
+    place.says('model = "small"\n')
+    place.asked("n\n")
+    assert place.problem == (
+        "This project's settings, commands and skills aren't used: you answered no. keen-tui trust asks you "
+        "again."
+    )
 
 
 def test_what_widens_rights_is_never_used_and_is_listed(place: Place) -> None:
@@ -200,12 +217,12 @@ def test_settings_that_are_wrong_are_not_used_and_stop_nothing(place: Place, tex
     (place.project / ".keen" / "settings.toml").write_bytes(text.encode("latin-1"))
     assert place.asked("y\n") == ""
     assert place.settings() == Settings()
-    assert "Nothing that this project brings is used: " in place.problem
+    assert "MCP servers and hooks aren't used: " in place.problem
 
 
 def test_a_pipe_in_their_place_does_not_block(place: Place) -> None:
     os.mkfifo(place.project / ".keen" / "settings.toml")
-    assert "Nothing that this project brings is used: " in place.problem
+    assert "MCP servers and hooks aren't used: " in place.problem
 
 
 def test_names_and_values_do_not_drive_the_terminal(place: Place) -> None:

@@ -61,6 +61,7 @@ def agents_brought(files: Sequence[AgentFile]) -> Brought:
     usable = [file for file in files if not file.problem]
     places = dict.fromkeys(file.place for file in usable)
     return Brought(
+        name="sub-agents",
         title=f"sub-agents of its own, in {' and '.join(places)}",
         rows=first_rows(
             [

@@ -21,10 +21,12 @@ _MOST_ROWS: Final = 20
 class Brought(Struct, frozen=True, kw_only=True):
     """Everything of one kind that a project brings.
 
-    `title` follows the folder's name in the question: "has commands of its own, in .keen/commands". `rows`
-    are shown below it. The answer holds as long as `content` is the same: everything that can have an effect.
+    `name` is that of the kind: "commands". `title` follows the folder's name in the question: "has commands
+    of its own, in .keen/commands". `rows` are shown below it. The answer holds as long as `content` is the
+    same: everything that can have an effect.
     """
 
+    name: str
     title: str
     rows: tuple[str, ...]
     content: tuple[bytes, ...]

@@ -250,6 +250,7 @@ def brought_hooks(hooks: HookFile) -> Brought:
     if rows:
         rows += [f"  {each[0].lower()}{each[1:]}" for each in hooks.unused]
     return Brought(
+        name="hooks",
         title="hooks: commands that run without asking, outside the sandbox",
         rows=tuple(rows),
         content=tuple(msgspec.json.encode(hook) for hook in hooks.found),

@@ -84,7 +84,8 @@ def read_servers(folder: Path) -> ProjectServers:
 
 def servers_brought(servers: ProjectServers) -> Brought:
     """The servers, for the question."""
-    return Brought(title=f"MCP servers of its own, in {FILE}", rows=servers.rows, content=servers.content)
+    title = f"MCP servers of its own, in {FILE}"
+    return Brought(name="MCP servers", title=title, rows=servers.rows, content=servers.content)
 
 
 def _entries(content: bytes) -> tuple[Mapping[str, Any], bool]:

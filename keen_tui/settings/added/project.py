@@ -37,6 +37,9 @@ RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
 
 FILE: Final = ".keen/settings.toml"
 
+KINDS: Final = "settings, commands, skills, sub-agents, MCP servers"
+"""What a project can bring besides hooks, as the beginning of a list."""
+
 _MAY_SET: Final = (
     "model",
     "effort",
@@ -72,6 +75,12 @@ class Project(Struct, frozen=True, kw_only=True):
     def asks(self) -> bool:
         """Whether there is anything to agree to, and not only something that is wrong."""
         return any(kind.rows for kind in self.kinds)
+
+    @property
+    def names(self) -> str:
+        """The kinds of things that there are to agree to, as a list in a sentence."""
+        *first, last = (kind.name for kind in self.kinds if kind.rows)
+        return f"{', '.join(first)} and {last}" if first else last
 
     @property
     def digest(self) -> str:
@@ -152,7 +161,8 @@ def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: 
         rows = rows or ["  nothing that a project may set"]
     if ignored:
         rows += ["", f"  ignored, since only your own settings may set it: {first_names(ignored)}"]
-    return Brought(title=f"settings of its own, in {FILE}", rows=tuple(rows), content=(content,))
+    title = f"settings of its own, in {FILE}"
+    return Brought(name="settings", title=title, rows=tuple(rows), content=(content,))
 
 
 def _command_places(folder: Path) -> list[str]:
@@ -166,6 +176,7 @@ def _command_places(folder: Path) -> list[str]:
 def _commands_brought(commands: Commands, places: Sequence[str]) -> Brought:
     rows = [f"  /{command.name}   {in_question(command.description)}" for command in commands.found]
     return Brought(
+        name="commands",
         title=f"commands of its own, in {' and '.join(places)}",
         rows=first_rows(rows),
         content=tuple(json.dumps(to_builtins(command)).encode() for command in commands.found),
@@ -203,6 +214,7 @@ def _skills_brought(skills: Sequence[SkillFolder]) -> Brought:
     rows = [f"  {in_question(skill.name)}   {sizes}, in {skill.place.shown}" for skill, sizes in measured]
     places = dict.fromkeys(skill.place.shown for skill in usable)
     return Brought(
+        name="skills",
         title=f"skills of its own, in {' and '.join(places)}",
         rows=first_rows(rows),
         content=tuple(
@@ -246,14 +258,18 @@ def with_project(
     try:
         project = read_project(folder, check_rules)
     except ConfigError as error:
-        return settings, f"Nothing that this project brings is used: {error}"
+        return settings, f"This project's {KINDS} and hooks aren't used: {error}"
     if project is None:
         return settings, ""
     said = Trust(environ).said(folder, project)
     if said:
         return narrowed(settings, project), ""
-    why = "you haven't trusted this folder yet" if said is None else "you answered no"
-    return settings, f"Nothing that this project brings is used: {why}. keen-tui trust asks you again."
+    why = (
+        "you haven't trusted this folder yet. keen-tui trust asks you"
+        if said is None
+        else "you answered no. keen-tui trust asks you again"
+    )
+    return settings, f"This project's {project.names} aren't used: {why}."
 
 
 def narrowed(settings: Settings, project: Project) -> Settings:

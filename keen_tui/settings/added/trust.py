@@ -9,7 +9,7 @@ from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.brought import in_question
-from keen_tui.settings.added.project import Project, RuleCheck, Trust, read_project
+from keen_tui.settings.added.project import KINDS, Project, RuleCheck, Trust, read_project
 from keen_tui.system.yes_or_no import answered_yes
 
 _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
@@ -42,8 +42,7 @@ def ask_again(
     """
     project = read_project(folder, check_rules)
     if project is None or not project.asks:
-        kinds = "settings, commands, skills, sub-agents, MCP servers or hooks"
-        out.write(f"This folder has no {kinds} for Keen.\n")
+        out.write(f"This folder has no {KINDS} or hooks for Keen.\n")
         return
     if not keys.isatty():
         raise ConfigError("Nobody can answer here: keen-tui trust needs a terminal.")
