@@ -271,6 +271,16 @@ def test_events_that_keen_does_not_have_are_named_even_alone(tmp_path: Path) -> 
     place = Place(tmp_path)
     write(place.project / ".claude/settings.json", TeammateIdle=[{"hooks": [command("x")]}])
     assert place.asked("") == "", "there is nothing to agree to"
+    notice = "None of the project's hooks run. Not used, since Keen doesn't know them: TeammateIdle."
+    assert place.notices == (notice,)
+    (place.project / ".keen").mkdir()
+    (place.project / ".keen/settings.toml").write_text('mode = "plan"\n')
+    assert f"\n\n{notice}\n\n" in place.asked(""), "now there is"
+
+
+def test_a_notice_says_whether_any_hook_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.asked("y\n")
     assert place.notices == (
         "Some of the project's hooks don't run. Not used, since Keen doesn't know them: TeammateIdle.",
     )

@@ -160,7 +160,8 @@ class HookFile(Struct, frozen=True, kw_only=True):
         """A sentence about what isn't used; nothing if all is."""
         if not self.unused:
             return ()
-        return (f"Some of {whose} hooks don't run. {'. '.join(self.unused)}.",)
+        run = f"Some of {whose} hooks don't run" if self.found else f"None of {whose} hooks run"
+        return (f"{run}. {'. '.join(self.unused)}.",)
 
 
 class _Handler(Struct, frozen=True):

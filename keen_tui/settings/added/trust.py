@@ -66,4 +66,6 @@ def _question(folder: Path, project: Project) -> str:
     for kind in project.kinds:
         if kind.rows:
             rows += [f"{in_question(folder)} has {kind.title}:", "", *kind.rows, ""]
+    if not project.hooks:  # else they stand below those that run
+        rows += [row for problem in project.hook_problems for row in (problem, "")]
     return "\n".join((*rows, *_QUESTION))
