@@ -54,7 +54,7 @@ def render_user(message: Message, *, whole: bool = False) -> str:
 
 
 def _added(context: str) -> str:
-    return f"A hook of mine adds this:\n{fenced(context)}" if context else ""
+    return f"A hook adds this:\n{fenced(context)}" if context else ""
 
 
 def _rendered_resource(resource: AttachedResource) -> str:

@@ -65,7 +65,7 @@ async def test_exit_code_2_denies_the_call_and_the_model_reads_why(tmp_path: Pat
         [Reply([WRITE]), DONE], tmp_path, hooks=[hook("PreToolUse", DENY, "Edit|Write")]
     ) as bench:
         assert isinstance(await bench.ask("write it"), TurnDone)
-        assert bench.results() == ["A hook of the user denied this call and says: no writing today"]
+        assert bench.results() == ["A hook denied this call and says: no writing today"]
         assert bench.log.of(ToolFinished)[0].result.outcome == "denied"
         bench.assert_valid_requests()
     assert not (tmp_path / "a.py").exists()
@@ -199,7 +199,7 @@ async def test_a_permission_hook_answers_before_the_person_is_asked(tmp_path: Pa
     async with at_work([Reply([WRITE]), DONE], tmp_path, mode="ask", hooks=[no]) as bench:
         await bench.ask("write it")
         assert not bench.log.of(ApprovalRequested)
-        assert bench.results() == ["A hook of the user denied this call and says: not here"]
+        assert bench.results() == ["A hook denied this call and says: not here"]
 
 
 async def test_a_hook_changes_the_arguments_and_the_model_is_told(tmp_path: Path, at_work: AtWork) -> None:
@@ -209,7 +209,7 @@ async def test_a_hook_changes_the_arguments_and_the_model_is_told(tmp_path: Path
         end = await bench.ask("write it")
         assert isinstance(end, TurnDone)
         assert end.turn_memory.files_changed == ("b.py",)
-        assert '[a hook of the user changed the arguments to {"path":"b.py"' in bench.results()[0]
+        assert '[a hook changed the arguments to {"path":"b.py"' in bench.results()[0]
         bench.assert_valid_requests()
     assert not (tmp_path / "a.py").exists()
 
@@ -225,7 +225,7 @@ async def test_a_formatter_runs_after_the_edit_and_its_change_is_told(
         [Reply([WRITE]), DONE], tmp_path, hooks=[hook("PostToolUse", script, "Write|Edit")]
     ) as bench:
         await bench.ask("write it")
-        assert bench.results()[0].endswith("[a hook of the user says after this call]\n```\nformatted\n```")
+        assert bench.results()[0].endswith("[a hook says after this call]\n```\nformatted\n```")
     assert (tmp_path / "a.py").read_text() == "x = 1\n# formatted\n"
 
 
@@ -248,7 +248,7 @@ async def test_context_goes_with_the_message_until_the_turn_is_done(tmp_path: Pa
         assert isinstance(await bench.ask("write it"), TurnError)
         assert isinstance(await bench.retry(), TurnIncomplete)
         await bench.retry()
-        first = "user: write it\n\nA hook of mine adds this:\n```\nbranch: main\n```"
+        first = "user: write it\n\nA hook adds this:\n```\nbranch: main\n```"
         assert bench.lines(0)[0] == bench.lines(1)[0] == bench.lines(3)[0] == first
         await bench.ask("sure?")
         assert bench.lines()[0] == "user: write it"
@@ -294,9 +294,7 @@ async def test_a_stop_hook_keeps_the_turn_going(tmp_path: Path, at_work: AtWork)
         end = await bench.ask("write a.py")
         assert isinstance(end, TurnDone)
         assert end.text == "Finished.\n\nNow it is there."
-        assert (
-            bench.lines(1)[-1] == "user: A hook of mine says that you aren't done:\n```\na.py is missing\n```"
-        )
+        assert bench.lines(1)[-1] == "user: A hook says that you aren't done:\n```\na.py is missing\n```"
         bench.assert_valid_requests()
 
 
@@ -461,10 +459,10 @@ async def test_hooks_without_a_reason_are_told_in_whole_sentences(tmp_path: Path
     async with at_work(script, tmp_path, hooks=[*hooks, stop]) as bench:
         await bench.ask("write it")
         assert bench.results(1) == [
-            "A hook of the user denied this call and gave no reason.",
-            "hi\n[a hook of the user objects to this call and gives no reason]",
+            "A hook denied this call and gave no reason.",
+            "hi\n[a hook objects to this call and gives no reason]",
         ]
-        assert bench.lines(2)[-1] == "user: A hook of mine says that you aren't done and gives no reason."
+        assert bench.lines(2)[-1] == "user: A hook says that you aren't done and gives no reason."
         assert "A hook keeps the turn going and gives no reason." in notices(bench)
 
 

@@ -166,4 +166,4 @@ def with_reason(sentence: str, reason: str, before: str = ": ", *, gives: str = 
 
 def denial(answer: HookAnswer) -> str:
     """What the model reads about a call that a hook denied."""
-    return with_reason("A hook of the user denied this call", answer.reason, " and says: ")
+    return with_reason("A hook denied this call", answer.reason, " and says: ")

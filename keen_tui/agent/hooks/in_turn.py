@@ -41,10 +41,10 @@ def denied_by_hook(answer: HookAnswer) -> ToolResult:
 def with_answer(result: ToolResult, answer: HookAnswer) -> ToolResult:
     """The result with what hooks say after the call."""
     said = [
-        f"[a hook of the user says after this call]\n{fenced(text)}"
+        f"[a hook says after this call]\n{fenced(text)}"
         for text in (answer.reason if answer.blocks else "", answer.context)
         if text
     ]
     if answer.blocks and not answer.reason:
-        said.insert(0, "[a hook of the user objects to this call and gives no reason]")
+        said.insert(0, "[a hook objects to this call and gives no reason]")
     return replace(result, text="\n".join((result.text, *said))) if said else result

@@ -184,7 +184,7 @@ class RunningCall:
         """Add to the result what hooks changed and said before the call."""
         if self._said.arguments is not None:
             changed = msgspec.json.encode(self._said.arguments).decode()
-            self._add(f"\n[a hook of the user changed the arguments to {changed}]")
+            self._add(f"\n[a hook changed the arguments to {changed}]")
         self.result = with_answer(self.result, HookAnswer(context=self._said.context))
 
     async def _run_hooks_after(self) -> None:
@@ -197,7 +197,7 @@ class RunningCall:
             answer = await hooks.after_call(self._turn, self._call, self.result)
         added = self.result.facts[: len(self.result.facts) - facts]
         if changed := [fact.path for fact in added if isinstance(fact, FileChanged)]:
-            self._add(f"\n[after this call a hook of the user changed {', '.join(changed)}]")
+            self._add(f"\n[after this call a hook changed {', '.join(changed)}]")
         self.result = with_answer(self.result, answer)
 
     async def _add_instructions(self, access: Access) -> None:

@@ -154,7 +154,7 @@ async def _going_on(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Seq
         return ()
     turn.stops_blocked += 1
     reason = fenced(answer.reason) if answer.reason else ""
-    words = with_reason("A hook of mine says that you aren't done", reason, ":\n", gives="gives")
+    words = with_reason("A hook says that you aren't done", reason, ":\n", gives="gives")
     told = with_reason("A hook keeps the turn going", first_line(answer.reason), gives="gives")
     setup.publish(Notice(turn=turn.turn, text=told))
     return setup.provider.native(UserText(words, turn.turn))

@@ -57,7 +57,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def may_be_waived(self) -> bool:
-        """Whether a hook of the user may answer in place of the person: not where it always asks."""
+        """Whether a hook may answer in place of the person: not where it always asks."""
         return self.decision in ("ask", "try") and not (self.is_risky or self.by_rule)
 
     @property
