@@ -232,7 +232,20 @@ def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path
     write(home / ".claude/agents", front("name: a", "description: d", "tools: Read, Raed"), "a.md")
     read = read_here(project)
     assert [agent.tools for agent in of_files(read)] == [("read_file",)]
-    assert read.problems == ("The sub-agent in ~/.claude/agents/a.md does without unknown tools: Raed.",)
+    assert read.problems == (
+        "Sub-agents that do without tools that Keen doesn't know: ~/.claude/agents/a.md (Raed).",
+    )
+
+
+def test_sub_agents_with_the_same_problem_are_named_in_one_sentence(home: Path, project: Path) -> None:
+    for number in range(17):
+        fields = ("description: d", f"tools: mine_{number}, yours")
+        write(home / ".claude/agents", front(*fields), f"a{number:02}.md")
+    assert read_here(project).problems == (
+        "17 sub-agents in ~/.claude/agents aren't used: it can have none of its tools. They are a00.md "
+        "(mine_0, yours), a01.md (mine_1, yours), a02.md (mine_2, yours), a03.md (mine_3, yours), a04.md "
+        "(mine_4, yours) and 12 more.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -445,8 +458,8 @@ def test_of_two_with_one_name_the_first_place_counts_and_a_link_is_no_second_one
     read = read_here(project)
     assert [agent.description for agent in of_files(read)] == ["Checks changes."]
     assert read.problems == (
-        "The sub-agent in ~/.agents/agents/reviewer.md isn't used: reviewer is in "
-        "~/keen/agents/reviewer.md, too.",
+        "The sub-agent in ~/.agents/agents/reviewer.md isn't used: another one has the same name, reviewer "
+        "in ~/keen/agents/reviewer.md.",
     )
 
 

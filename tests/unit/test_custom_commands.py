@@ -199,8 +199,8 @@ def test_commands_written_for_other_agents_are_used(tmp_path: Path, monkeypatch:
     assert sent["fix"] == "Run !`date` in @a.py."
     assert "otherwise" not in sent["deploy"]
     assert place.additions.problems == (
-        f"{place.project}/.claude/commands/deploy.md isn't used: /deploy is in "
-        f"{place.project}/.keen/commands/deploy.md, too.",
+        f"The command in {place.project}/.claude/commands/deploy.md isn't used: another one has the same "
+        f"name, /deploy in {place.project}/.keen/commands/deploy.md.",
         "/fix is one of your own commands: the project's file isn't used.",
     )
     written(place.project, ".claude/commands/fix.md", "Something else.\n")

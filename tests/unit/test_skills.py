@@ -202,7 +202,17 @@ def test_of_two_with_one_name_the_first_place_counts_and_a_link_is_no_second_one
     read = own(home)
     assert [skill.description for skill in read.skills] == ["Signs PDF forms."]
     assert read.problems == (
-        "The skill in ~/.agents/skills/pdf isn't used: pdf is in your settings folder, too.",
+        "The skill in ~/.agents/skills/pdf isn't used: another one has the same name, pdf in your settings "
+        "folder/pdf.",
+    )
+
+
+def test_of_two_in_one_folder_the_other_is_named(home: Path) -> None:
+    write(home / ".claude/skills/forms", front("name: pdf", "description: d"))
+    write(home / ".claude/skills/pdf")
+    assert own(home).problems == (
+        "The skill in ~/.claude/skills/pdf isn't used: another one has the same name, pdf in "
+        "~/.claude/skills/forms.",
     )
 
 
@@ -336,8 +346,10 @@ def test_skills_with_the_same_problem_are_named_in_one_sentence(home: Path) -> N
     for number in range(30):
         write(home / f".claude/skills/s{number:02}", "no front matter")
     (problem,) = own(home).problems
-    assert problem.startswith("30 skills in ~/.claude/skills aren't used (s00, s01, ")
-    assert problem.endswith(" and 10 more): it has no front matter: its first line must be ---.")
+    assert problem == (
+        "30 skills in ~/.claude/skills aren't used: it has no front matter: its first line must be ---. They "
+        "are s00, s01, s02, s03, s04 and 25 more."
+    )
 
 
 def test_the_user_s_own_skill_goes_before_the_project_s(home: Path, project: Path) -> None:

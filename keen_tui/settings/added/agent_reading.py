@@ -20,7 +20,9 @@ from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.added.definition_files import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
+    SAME_NAME,
     UnusableFile,
+    Unused,
     usual_form,
     visible_text,
 )
@@ -58,29 +60,31 @@ class FoundAgents(Struct, frozen=True, kw_only=True):
 
 
 class _AgentProblem(Exception):
-    """Why a definition can't be used, as the end of a sentence."""
+    """Why a definition can't be used, as the end of a sentence, and perhaps a detail that follows it."""
 
 
 def read_agents(files: Iterable[AgentFile]) -> FoundAgents:
     """The sub-agents that the files define: of two with the same name, the first one. Never raises."""
     found: dict[str, AgentDefinition] = {}
-    problems: list[str] = []
-    renamed: list[str] = []
+    unused, unsure, renamed = Unused("sub-agent"), list[str](), list[str]()
     for file in files:
+        name = file.where.removeprefix(f"{file.place}/")
         try:
             agent, unknown = _read(file)
-        except _AgentProblem as why:
-            problems.append(f"The sub-agent in {file.where} isn't used: {why}.")
+        except _AgentProblem as problem:
+            unused.add(file.place, name, *problem.args)
             continue
         if agent.name in found:
-            other = found[agent.name].source
-            problems.append(f"The sub-agent in {file.where} isn't used: {agent.name} is in {other}, too.")
+            unused.add(file.place, name, SAME_NAME, f"{agent.name} in {found[agent.name].source}")
             continue
         found[agent.name] = agent
         if unknown:
-            problems.append(f"The sub-agent in {file.where} does without unknown tools: {unknown}.")
+            unsure.append(f"{file.where} ({unknown})")
         if agent.written_name.casefold() != agent.name:
             renamed.append(f"{agent.name} ({shortened(agent.written_name)})")
+    problems = [*unused.sentences]
+    if unsure:
+        problems.append(f"Sub-agents that do without tools that Keen doesn't know: {first_names(unsure)}.")
     if renamed:
         problems.append(
             "Some sub-agents have other names here than in their files, since names are made of lower-case "
@@ -126,7 +130,7 @@ def _read(file: AgentFile) -> tuple[AgentDefinition, str]:
     try:
         tools, unknown = read_tools(front, remarks)
     except ToolsProblem as problem:
-        raise _AgentProblem(str(problem)) from problem
+        raise _AgentProblem(*problem.args) from problem
     given, name = _name(front, file, remarks)
     agent = AgentDefinition(
         name=name,

@@ -14,14 +14,13 @@ from msgspec import Struct
 
 from keen_tui.domain.tool_names import OWN_TOOLS
 from keen_tui.settings.added.agents import BACKGROUND_TOOLS, SERVER_SEARCH
+from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.added.front_matter import FrontMatter
 from keen_tui.text.labels import SERVER_TOOLS
 from keen_tui.text.sanitize import clean
 
 _LONGEST_SHOWN: Final = 60
 """Characters of a wrong value that a sentence shows."""
-_MOST_SHOWN: Final = 5
-"""Names of tools that a sentence shows."""
 _LONGEST_NAME: Final = 200
 """Characters of the name of a tool; a longer one is none."""
 
@@ -55,7 +54,7 @@ _ELSEWHERE: Final = frozenset(
 
 
 class ToolsProblem(Exception):
-    """Why a list of tools can't be used, as the end of a sentence."""
+    """Why a list of tools can't be used, as the end of a sentence, and perhaps a detail that follows it."""
 
 
 class _NamedTools(Struct, frozen=True, kw_only=True):
@@ -77,9 +76,7 @@ def shortened(value: str) -> str:
 
 def _few(names: Iterable[str]) -> str:
     """The first names, and how many more there are."""
-    every = [shortened(name) for name in names]
-    more = len(every) - _MOST_SHOWN
-    return ", ".join(every[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return first_names([shortened(name) for name in names])
 
 
 def read_tools(front: FrontMatter, remarks: list[str]) -> tuple[tuple[str, ...] | None, str]:
@@ -98,7 +95,7 @@ def read_tools(front: FrontMatter, remarks: list[str]) -> tuple[tuple[str, ...] 
             remarks.append(f"it does without {_few(wanted.elsewhere)}: sub-agents don't have that")
         left_out = (*wanted.limited, *wanted.elsewhere, *wanted.unknown)
         if left_out and not (wanted.named or wanted.everything):
-            raise ToolsProblem(f"it can have none of its tools, {_few(left_out)}")
+            raise ToolsProblem("it can have none of its tools", _few(left_out))
     unknown = _few(wanted.unknown) if wanted else ""
     allowed = None if wanted is None or wanted.everything else _with_companions(wanted.named)
     return (_without(allowed, refused, remarks) if refused else allowed), unknown

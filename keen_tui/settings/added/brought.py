@@ -15,7 +15,10 @@ from keen_tui.text.disguise import revealed
 
 _LONGEST: Final = 300
 """Characters of a value in the question; nobody reads more."""
-_MOST_ROWS: Final = 20
+MOST_ROWS: Final = 20
+"""Rows of one kind in the question."""
+_MOST_NAMES: Final = 5
+"""Names that a sentence lists."""
 
 
 class Brought(Struct, frozen=True, kw_only=True):
@@ -52,12 +55,12 @@ def in_question(value: object, longest: int | None = _LONGEST) -> str:
 
 def first_rows(rows: Sequence[str]) -> tuple[str, ...]:
     """The first rows, and how many more there are."""
-    more = len(rows) - _MOST_ROWS
-    return (*rows[:_MOST_ROWS], *([f"  and {more} more"] if more > 0 else []))
+    more = len(rows) - MOST_ROWS
+    return (*rows[:MOST_ROWS], *([f"  and {more} more"] if more > 0 else []))
 
 
-def first_names(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     """The first names, as a list in a sentence, and how many more there are."""
-    more = len(names) - _MOST_ROWS
-    shown = ", ".join(map(in_question, names[:_MOST_ROWS]))
+    more = len(names) - most
+    shown = ", ".join(map(in_question, names[:most]))
     return f"{shown} and {more} more" if more > 0 else shown

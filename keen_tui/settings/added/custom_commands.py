@@ -16,7 +16,9 @@ from msgspec import Struct
 
 from keen_tui.settings.added.definition_files import (
     MOST_FILES,
+    SAME_NAME,
     UnusableFile,
+    Unused,
     content_within,
     markdown_files,
     visible_text,
@@ -66,23 +68,24 @@ def read_commands(folders: Iterable[Path], origin: Origin) -> Commands:
     first one. Blocks; never raises, never waits for a pipe. In a project no link is followed, for the user's
     own they may lead anywhere."""
     found: dict[str, tuple[CustomCommand, Path]] = {}
-    problems: list[str] = []
+    unused, cut = Unused("command"), list[str]()
     follows = origin == "yours"
     for folder in folders:
         place = Path(os.path.realpath(folder)) if follows else folder
         paths = list(markdown_files(place, _DEEPEST, follows=follows))
         if len(paths) > MOST_FILES:
-            problems.append(f"Only the first {MOST_FILES} of {len(paths):,} commands in {folder} are read.")
+            cut.append(f"Only the first {MOST_FILES} of {len(paths):,} commands in {folder} are read.")
         for path in paths[:MOST_FILES]:
+            name = _relative(path, folder).as_posix()
             try:
                 command = _read(path, folder, origin)
             except _Unusable as why:
-                problems.append(f"{path} isn't a command: {why}.")
+                unused.add(str(folder), name, str(why))
                 continue
             used, other = found.setdefault(command.name, (command, path))
             if used != command:
-                problems.append(f"{path} isn't used: /{command.name} is in {other}, too.")
-    return Commands(found=tuple(command for command, _ in found.values()), problems=tuple(problems))
+                unused.add(str(folder), name, SAME_NAME, f"/{command.name} in {other}")
+    return Commands(found=tuple(command for command, _ in found.values()), problems=(*cut, *unused.sentences))
 
 
 def joined(

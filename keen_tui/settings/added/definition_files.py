@@ -6,10 +6,11 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from keen_tui.settings.added.brought import first_names
 from keen_tui.system.safe_read import NoFile, content_of
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.units import size
@@ -26,8 +27,36 @@ _ABOUT_THE_FOLDER: Final = ("readme.md", "agents.md", "claude.md")
 """Files that say something about the folder and define nothing."""
 
 
+SAME_NAME: Final = "another one has the same name"
+"""Why a thing isn't used; the other one is the detail."""
+
+
 class UnusableFile(Exception):
     """Why a file can't be used, as the end of a sentence that begins with the file."""
+
+
+class Unused:
+    """What can't be used of one kind of things, for sentences that name those in one folder with one reason
+    together."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+
+    def add(self, place: str, name: str, why: str, detail: str = "") -> None:
+        """`why` is the end of a sentence; `detail` follows it, and is of this one alone."""
+        self._found.setdefault((place, why), []).append((name, detail))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(self._sentence(place, why, each) for (place, why), each in self._found.items())
+
+    def _sentence(self, place: str, why: str, found: Sequence[tuple[str, str]]) -> str:
+        if len(found) == 1:
+            name, detail = found[0]
+            return f"The {self._kind} in {place}/{name} isn't used: {', '.join(filter(None, (why, detail)))}."
+        names = first_names([f"{name} ({detail})" if detail else name for name, detail in found])
+        return f"{len(found):,} {self._kind}s in {place} aren't used: {why}. They are {names}."
 
 
 def markdown_files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]:

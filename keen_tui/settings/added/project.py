@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from msgspec import Struct, to_builtins
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.added.brought import Brought, digest_of, first_names, first_rows, in_question
+from keen_tui.settings.added.brought import (
+    MOST_ROWS,
+    Brought,
+    digest_of,
+    first_names,
+    first_rows,
+    in_question,
+)
 from keen_tui.settings.added.custom_commands import Commands, read_commands
 from keen_tui.settings.added.hooks import Hook, brought_hooks, read_project_hooks
 from keen_tui.settings.added.mcp_json import ProjectServers, read_servers, servers_brought
@@ -160,7 +167,7 @@ def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: 
     if content:
         rows = rows or ["  nothing that a project may set"]
     if ignored:
-        rows += ["", f"  ignored, since only your own settings may set it: {first_names(ignored)}"]
+        rows += ["", f"  ignored, since only your own settings may set it: {first_names(ignored, MOST_ROWS)}"]
     title = f"settings of its own, in {FILE}"
     return Brought(name="settings", title=title, rows=tuple(rows), content=(content,))
 

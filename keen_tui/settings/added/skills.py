@@ -17,11 +17,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.added.definition_files import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
+    SAME_NAME,
     UnusableFile,
+    Unused,
     content_within,
     usual_form,
     visible_text,
@@ -91,28 +92,19 @@ class SkillProblem(Exception):
 
 def read_skills(folders: Iterable[SkillFolder]) -> FoundSkills:
     """The skills in the folders: of two with the same name, the first one. Blocks; never raises."""
-    found: dict[str, Skill] = {}
-    unused: dict[tuple[str, str], list[str]] = {}
+    found: dict[str, tuple[Skill, str]] = {}
+    unused = Unused("skill")
     for folder in folders:
-        place = folder.place.shown
+        place, name = folder.place.shown, clean(folder.name)
         try:
             skill = _read(folder)
         except SkillProblem as why:
-            unused.setdefault((place, str(why)), []).append(clean(folder.name))
+            unused.add(place, name, str(why))
             continue
-        if skill.name in found:
-            why_not = f"{skill.name} is in {found[skill.name].where}, too"
-            unused.setdefault((place, why_not), []).append(clean(folder.name))
-        else:
-            found[skill.name] = skill
-    problems = tuple(_unused(place, why, names) for (place, why), names in unused.items())
-    return FoundSkills(found=tuple(found.values()), problems=problems)
-
-
-def _unused(place: str, why: str, names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"The skill in {place}/{names[0]} isn't used: {why}."
-    return f"{len(names):,} skills in {place} aren't used ({first_names(names)}): {why}."
+        used, other = found.setdefault(skill.name, (skill, f"{place}/{name}"))
+        if used is not skill:
+            unused.add(place, name, SAME_NAME, f"{skill.name} in {other}")
+    return FoundSkills(found=tuple(skill for skill, _ in found.values()), problems=unused.sentences)
 
 
 def joined_skills(own: FoundSkills, project: FoundSkills) -> FoundSkills:
