@@ -399,6 +399,15 @@ def test_all_files_share_the_room_and_the_own_and_the_nearest_get_theirs_first(h
     assert read.told.endswith("../../AGENTS.md (8.0 kB) is left out: all files together may have 32.8 kB.")
 
 
+@pytest.mark.parametrize(("room", "text"), [(450, "line\n" * 1_000), (3_000, "line\n" + "x" * 5_000)])
+def test_a_file_of_which_next_to_nothing_fits_is_left_out(home: Home, room: int, text: str) -> None:
+    (home.work / "AGENTS.md").write_text("x" * (MOST_BYTES - room))
+    (home.repository / "AGENTS.md").write_text(text)
+    read = home.read()
+    assert files_in(read) == ["AGENTS.md"]
+    assert read.told.endswith("../../AGENTS.md (5.0 kB) is left out: all files together may have 32.8 kB.")
+
+
 def below(home: Home, path: str, **given: int) -> NestedFiles:
     """What is read for a file below the folder that is worked in."""
     files = InstructionFiles(

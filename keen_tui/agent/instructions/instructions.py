@@ -29,8 +29,8 @@ from keen_tui.text.units import size
 MOST_BYTES: Final = 32_768
 """Bytes of all files together that go into every request; what is behind them is left out."""
 
-_LEAST_BYTES: Final = 200
-"""A file of which less would be left is left out."""
+_LEAST_BYTES: Final = 500
+"""A file of which only less than this fits is left out: that says nothing."""
 _MOST_FILES: Final = 100
 
 _INTRODUCTION = """\
@@ -196,9 +196,11 @@ def _within_limit(
     important_first = [file for group in (own, *reversed(by_folder)) for file in reversed(group)]
     used = dict[str, InstructionFile]()
     for file in important_first:
-        if len(file.text.encode()) <= room or room >= _LEAST_BYTES:
-            used[file.name] = cut = cut_to(file, room)
-            room -= len(cut.text.encode())
+        cut = cut_to(file, room)
+        fitting = len(cut.text.encode())
+        if cut.text == file.text or fitting >= _LEAST_BYTES:
+            used[file.name] = cut
+            room -= fitting
     return [used[file.name] for file in files if file.name in used], [
         file for file in files if file.name not in used
     ]
