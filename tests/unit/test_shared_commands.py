@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.messages import FileChanged
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.review import ReviewWish
 from keen_tui.frontends.line.asking import question_of as line_question_of
@@ -182,6 +183,15 @@ async def test_an_incomplete_turn_is_discarded_only_when_that_is_the_answer(
     at = At(tmp_path, answer)
     await DISCARD.does(at.context, "")
     assert at.done == done
+    assert at.person.said == (["The incomplete turn is kept."] if answer == "keep" else [])
+
+
+def test_changed_files_are_spoken_of_where_there_are_some() -> None:
+    changed = replace(PENDING, facts=(FileChanged(path="a.py"),))
+    assert len(DiscardQuestion(changed).body) == 2
+    assert "The files keep their changes" in SwitchQuestion(changed, "Roadrunner 2").body[1]
+    assert len(DiscardQuestion(PENDING).body) == 1
+    assert SwitchQuestion(PENDING, "Roadrunner 2").body[1] == "Another model can't continue it."
 
 
 async def test_a_failed_message_comes_back_without_a_question(tmp_path: Path) -> None:
@@ -201,6 +211,7 @@ async def test_leaving_asks_where_work_waits(
     await LEAVE.does(at.context, "")
     assert at.person.left is left
     assert at.done == done
+    assert at.person.said == (["Keen goes on."] if answer == "keep" else [])
 
 
 @pytest.mark.parametrize(("answer", "left"), [("keep", False), ("", False), ("leave", True)])

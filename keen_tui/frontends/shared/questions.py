@@ -53,6 +53,8 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 _RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
 _CHANGES_STAY = "The files keep their changes; later turns are told which ones."
+TURN_KEPT: Final = "The incomplete turn is kept."
+STAYED: Final = "Keen goes on."
 
 
 class DiscardQuestion(Struct, frozen=True):
@@ -64,7 +66,7 @@ class DiscardQuestion(Struct, frozen=True):
 
     @property
     def body(self) -> tuple[str, ...]:
-        return (_kept(self.pending), _CHANGES_STAY)
+        return (_kept(self.pending), *_changes_stay(self.pending))
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -199,7 +201,10 @@ class SwitchQuestion(Struct, frozen=True):
 
     @property
     def body(self) -> tuple[str, ...]:
-        return (_kept(self.pending), f"Another model can't continue it. {_CHANGES_STAY}")
+        return (
+            _kept(self.pending),
+            " ".join(("Another model can't continue it.", *_changes_stay(self.pending))),
+        )
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -363,6 +368,11 @@ def _running(tasks: tuple[str, ...]) -> str:
     if len(tasks) == 1:
         return f"A command is running in the background: {named}. Leaving ends it."
     return f"{len(tasks)} commands are running in the background: {named}{more}. Leaving ends them."
+
+
+def _changes_stay(pending: PendingState) -> tuple[str, ...]:
+    """What becomes of changed files when an incomplete turn is given up; nothing where it changed none."""
+    return (_CHANGES_STAY,) if turn_memory(pending.all_facts).files_changed else ()
 
 
 def _kept(pending: PendingState) -> str:

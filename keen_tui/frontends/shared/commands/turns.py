@@ -22,7 +22,7 @@ async def retry(context: CommandContext, words: str) -> None:
 
 async def discard(context: CommandContext, words: str) -> None:
     """Ask whether to discard the incomplete turn; remove a failed message at once."""
-    from keen_tui.frontends.shared.questions import DiscardQuestion
+    from keen_tui.frontends.shared.questions import TURN_KEPT, DiscardQuestion
 
     session = context.session
     if session.pending is None or session.running:
@@ -33,6 +33,8 @@ async def discard(context: CommandContext, words: str) -> None:
         context.controls.discard()
     elif choice == "retry":
         context.controls.retry()
+    elif choice == "keep":
+        context.ui.say(TURN_KEPT)
 
 
 async def keep_on_disk(context: CommandContext, words: str) -> None:
@@ -75,7 +77,7 @@ async def leave(context: CommandContext, words: str) -> None:
     background, or the session has a work tree of its own. While a turn runs, that work tree isn't asked about
     and stays."""
     from keen_tui.frontends.shared.commands.work_tree import may_part
-    from keen_tui.frontends.shared.questions import LeaveQuestion
+    from keen_tui.frontends.shared.questions import STAYED, LeaveQuestion
 
     session = context.session
     running, pending = session.running, session.pending
@@ -91,6 +93,8 @@ async def leave(context: CommandContext, words: str) -> None:
             context.ui.leave()
     elif choice == "retry":
         context.controls.retry()
+    elif choice == "keep":
+        context.ui.say(STAYED)
 
 
 def _reviewed(setup: FrontEndSetup) -> str:
