@@ -51,7 +51,7 @@ async def test_tab_writes_a_command_without_running_it(tmp_path: Path) -> None:
         await driver.type("/hel")
         await driver.until_shown("› /help")
         await driver.press("tab")
-        assert driver.written == "/help"
+        assert driver.written == "/help "
         assert driver.screen.prompt.has_focus
         assert len(driver.app.screen_stack) == 2
 

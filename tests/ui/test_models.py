@@ -481,3 +481,15 @@ async def test_the_keys_of_the_picker_are_named_up_to_the_last(tmp_path: Path, c
         await driver.press("f2")
         await driver.until_shown("type to find a model")
         await driver.until_shown("esc back")
+
+
+async def test_a_model_that_is_named_is_used_at_once_and_part_of_a_name_is_looked_for(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[1])
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.type("/model Roadrunner-2")
+        await driver.press("enter")
+        await driver.until(lambda: ("choose", "roadrunner-2", "", False) in models.calls)
+        await driver.type("/model gpt-oss")
+        await driver.press("enter")
+        await driver.until_shown("gpt-oss:20b")
+        assert not driver.shows("qwen3-coder")

@@ -380,3 +380,11 @@ async def test_leaving_tells_whether_the_incomplete_turn_outlives_the_program(
         await driver.until_shown(f"18.2 kB, {where}")
         driver.screen.run("leave")
         await driver.until_shown(lasts)
+
+
+async def test_help_is_narrowed_by_words(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("/help undo")
+        await driver.press("enter")
+        await driver.until_shown("/undo")
+        assert not driver.shows("/compact")

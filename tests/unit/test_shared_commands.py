@@ -31,7 +31,7 @@ from keen_tui.frontends.shared.commands.sessions import (
 )
 from keen_tui.frontends.shared.commands.settings import SETTINGS, apply_setting
 from keen_tui.frontends.shared.commands.turns import DISCARD, LEAVE, STEER
-from keen_tui.frontends.shared.lines.page_lines import servers_lines
+from keen_tui.frontends.shared.lines.page_lines import servers_lines, with_words
 from keen_tui.frontends.shared.pages import (
     ChangesPage,
     ContextPage,
@@ -430,7 +430,7 @@ async def test_pages_about_models_are_shown_where_there_is_a_choice(tmp_path: Pa
     for command in (MODELS, KEY, SERVER):
         await command.does(at.context, "gpu-box:8000")
     server = ServerPage(at.models, "gpu-box:8000")
-    assert at.person.shown == [ModelsPage(at.models), KeyPage(at.models), server]
+    assert at.person.shown == [ModelsPage(at.models, "gpu-box:8000"), KeyPage(at.models), server]
     without = CommandContext(at.person, replace(at.context.setup, models=None))
     for command in (MODELS, KEY, SERVER, CHECK):
         with pytest.raises(SessionRefused, match="There is no other model"):
@@ -527,3 +527,10 @@ async def test_a_review_without_a_name_is_refused(tmp_path: Path, words: str) ->
         await REVIEW.does(context, "show")
     with pytest.raises(SessionRefused, match="There are no reviews here"):
         await REVIEW.does(at.context, "")
+
+
+def test_lines_are_narrowed_by_words() -> None:
+    lines = ["/undo: restores files.", "/help: this page."]
+    assert list(with_words(lines, "Restores undo")) == lines[:1]
+    assert list(with_words(lines, "")) == lines
+    assert list(with_words(lines, "nope")) == ["Nothing here matches nope."]

@@ -31,6 +31,7 @@ from keen_tui.frontends.shared.commands.command import Command, CommandContext
 from keen_tui.frontends.shared.commands.models import COMMANDS as OF_MODELS
 from keen_tui.frontends.shared.commands.pages import HELP, USAGE
 from keen_tui.frontends.shared.commands.sessions import EXPORT, RENAME
+from keen_tui.frontends.shared.lines.page_lines import with_words
 from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
 from keen_tui.frontends.shared.lines.sentences import memory_words
 from keen_tui.frontends.shared.lines.session_stats import SessionStats
@@ -144,8 +145,8 @@ class EditorUi:
     async def show(self, page: Page) -> None:
         """Say the page. Raises SessionRefused if it needs a terminal."""
         match page:
-            case HelpPage():
-                self.say("\n".join(f"- {line}" for line in _help(self._slash)))
+            case HelpPage(words):
+                self.say("\n".join(f"- {line}" for line in with_words(_help(self._slash), words)))
             case SignInPage(sign_in):
                 self.say(f"{page_words(sign_in)}\n\n{clean(sign_in.url)}")
                 await self.flush()

@@ -50,14 +50,14 @@ class LineModels:
             "keen-tui --demo --plain is the guided tour, which needs neither.",
         )
 
-    async def choose(self) -> None:
-        """Choose a model, then its effort."""
+    async def choose(self, words: str = "") -> None:
+        """Choose a model, at first among those that fit the words, then its effort."""
         offers = await self._offers()
         if not offers:
             raise SessionRefused(
                 "Found no API key and no model server. Enter a key with /key, or an address with /server."
             )
-        if model := await self._chosen(offers):
+        if model := await self._chosen(offers, words):
             await self._use(model)
 
     async def _use(self, model: ModelInfo) -> None:
@@ -138,10 +138,14 @@ class LineModels:
             self._ui.printer.say(f"{provider.name} can't be asked for its models: {error}")
             return ()
 
-    async def _chosen(self, offers: Sequence[ListedModel]) -> ModelInfo | None:
+    async def _chosen(self, offers: Sequence[ListedModel], letters: str = "") -> ModelInfo | None:
         """Ask until one is chosen: a number chooses, letters narrow the list down."""
-        found, letters = offers, ""
         while True:
+            fitting = [offer for offer in offers if _fits(offer, letters)]
+            if letters and not fitting:
+                self._ui.printer.say(f"No model has {letters} in its name.")
+                letters = ""
+            found = fitting or offers
             lines = (f"Question: Which model?{f' With {letters} in its name:' if letters else ''}",)
             left_out = len(found) - _MOST
             rest = (
@@ -159,10 +163,6 @@ class LineModels:
             if answer.id:
                 return found[int(answer.id)][1]
             letters = answer.words
-            fitting = [offer for offer in offers if _fits(offer, letters)]
-            if not fitting:
-                self._ui.printer.say(f"No model has {letters} in its name.")
-            found = fitting or offers
 
     async def _effort(self, model: ModelInfo) -> str | None:
         """The chosen effort, "" for the model's default; None if the question was withdrawn."""

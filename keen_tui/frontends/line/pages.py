@@ -20,6 +20,7 @@ from keen_tui.frontends.shared.lines.page_lines import (
     skills_lines,
     tasks_lines,
     usage_lines,
+    with_words,
 )
 from keen_tui.frontends.shared.pages import (
     AgentsPage,
@@ -58,8 +59,8 @@ _HELP: Final = (
 async def show_page(ui: LineUi, page: Page) -> None:
     """Print this page, and ask what it offers. Raises KeenError with a sentence."""
     match page:
-        case HelpPage():
-            ui.printer.read(_help(ui.slash))
+        case HelpPage(words):
+            ui.printer.read(with_words(_help(ui.slash), words))
         case UsagePage():
             ui.printer.read(usage_lines(ui.stats))
         case ContextPage(report):
@@ -74,8 +75,8 @@ async def show_page(ui: LineUi, page: Page) -> None:
             await show_settings(ui, page)
         case SessionsPage():
             await choose_session(ui, page)
-        case ModelsPage(models):
-            await LineModels(ui, models).choose()
+        case ModelsPage(models, words):
+            await LineModels(ui, models).choose(words)
         case KeyPage(models):
             await LineModels(ui, models).enter_key()
         case ServerPage(models, address):

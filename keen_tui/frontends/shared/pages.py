@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class HelpPage(Struct, frozen=True):
-    """Keys and commands."""
+    """Keys and commands: those with all of the words, "" for all."""
+
+    words: str = ""
 
 
 class UsagePage(Struct, frozen=True):
@@ -92,9 +94,10 @@ class SessionsPage(Struct, frozen=True):
 
 
 class ModelsPage(Struct, frozen=True):
-    """Models to choose from."""
+    """Models to choose from: at first those that fit the words, "" for all."""
 
     models: ModelsPort
+    words: str = ""
 
 
 class KeyPage(Struct, frozen=True):

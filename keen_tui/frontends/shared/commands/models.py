@@ -13,8 +13,18 @@ if TYPE_CHECKING:
 
 
 async def choose(context: CommandContext, words: str) -> None:
-    """Choose a model, and its effort."""
-    await context.ui.show(ModelsPage(choice(context)))
+    """Choose a model, and its effort; one that is named exactly is used at once."""
+    models = choice(context)
+    named = [
+        model
+        for provider in models.providers
+        for model in provider.models
+        if words.casefold() in (model.id.casefold(), model.title.casefold())
+    ]
+    if words and len(named) == 1:
+        await use(context, named[0], "")
+    else:
+        await context.ui.show(ModelsPage(models, words))
 
 
 async def check(context: CommandContext, words: str) -> None:
@@ -65,7 +75,8 @@ MODELS = Command(
     label="Choose a model",
     hint="models",
     slash=("model", "models"),
-    help="chooses model and effort, tests the connection, saves API keys",
+    takes="[name]",
+    help="chooses model and effort, tests the connection, saves API keys: /model claude-opus-5",
     does=choose,
 )
 CHECK = Command(

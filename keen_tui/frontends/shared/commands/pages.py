@@ -13,7 +13,7 @@ async def usage(context: CommandContext, words: str) -> None:
 
 async def help_page(context: CommandContext, words: str) -> None:
     """Show keys and commands."""
-    await context.ui.show(HelpPage())
+    await context.ui.show(HelpPage(words))
 
 
 USAGE = Command(
@@ -31,6 +31,7 @@ HELP = Command(
     label="Help",
     hint="help",
     slash=("help",),
-    help="this page",
+    takes="[words]",
+    help="this page, or what it says of these words: /help undo",
     does=help_page,
 )

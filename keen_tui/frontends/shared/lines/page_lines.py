@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from keen_tui.domain.reports import POLICIES, CacheReuse, ContextReport, PartSize
@@ -154,3 +154,10 @@ def _server_lines(server: ServerReport) -> Iterator[str]:
         yield f"Tool {tool.name}{unused}: {tool.description[:_LONGEST]}"
     yield "Its log:" if server.log else "It has logged nothing."
     yield from server.log
+
+
+def with_words(lines: Iterable[str], words: str) -> Iterator[str]:
+    """The lines that contain all of the words, or a sentence that none does."""
+    wanted = words.casefold().split()
+    found = [line for line in lines if all(word in line.casefold() for word in wanted)]
+    yield from found or (f"Nothing here matches {clean(words)}.",)

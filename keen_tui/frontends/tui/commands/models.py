@@ -42,11 +42,14 @@ class ModelPages:
         page = StartScreen(self._view.look, self._view.glyphs, models, reason=reason)
         self._view.open_page(page, partial(self._begun, models))
 
-    def pick(self, models: ModelsPort, only: str = "", sentence: str = "") -> None:
-        """Open the model picker, with the models of one provider or of all."""
+    def pick(self, models: ModelsPort, only: str = "", sentence: str = "", words: str = "") -> None:
+        """Open the model picker, with the models of one provider or of all, at first those that fit the
+        words."""
         from keen_tui.frontends.tui.pages.models.picker import ModelPicker  # noqa: PLC0415 - not before the first paint
 
-        page = ModelPicker(self._view.look, self._view.glyphs, models, only=only, sentence=sentence)
+        page = ModelPicker(
+            self._view.look, self._view.glyphs, models, only=only, sentence=sentence, words=words
+        )
         self._view.open_page(page, partial(self._picked, models))
 
     def enter_key(self, models: ModelsPort, provider: ProviderInfo | None = None) -> None:

@@ -57,8 +57,8 @@ class WorkspacePages:
     def open(self, page: Page) -> None:
         """Open this page."""
         match page:
-            case HelpPage():
-                self._help()
+            case HelpPage(words):
+                self._help(words)
             case UsagePage():
                 self._usage()
             case ContextPage():
@@ -73,8 +73,8 @@ class WorkspacePages:
                 self._agents(page)
             case SessionsPage():
                 self._sessions.choose(page)
-            case ModelsPage(models):
-                self._models.pick(models)
+            case ModelsPage(models, words):
+                self._models.pick(models, words=words)
             case KeyPage(models):
                 self._models.enter_key(models)
             case ServerPage(models, address):
@@ -107,11 +107,11 @@ class WorkspacePages:
         view.open_page(page, lambda undo: answer.set_result("yes" if undo else ""))
         return await answer
 
-    def _help(self) -> None:
+    def _help(self, words: str) -> None:
         from keen_tui.frontends.tui.pages.help import HelpScreen  # noqa: PLC0415 - not before the first paint
 
         view = self._view
-        view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.own))
+        view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.own, words))
 
     def _servers(self, port: ServersPort, name: str) -> None:
         from keen_tui.frontends.tui.pages.servers import McpScreen  # noqa: PLC0415 - not before the first paint

@@ -145,14 +145,22 @@ class HelpScreen(KeenScreen[None]):
     ]
 
     def __init__(
-        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[OwnCommand] = ()
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        focused: Where,
+        commands: Sequence[OwnCommand] = (),
+        words: str = "",
     ) -> None:
         super().__init__()
         self._rows = HelpRows(styles, glyphs, focused, commands)
         self._keys = HelpKeys(styles, glyphs, id="help-keys")
-        self._field = Field(id="help-field", keys=_SCROLLING)
+        self._field = Field(id="help-field", keys=_SCROLLING, value=words)
         self._field.placeholder = "type to find a key or what it does"
         self._page = VerticalScroll(self._rows, id="help-page", can_focus=False)
+
+    def on_mount(self) -> None:
+        self._rows.filter(self._field.value)
 
     def compose(self) -> ComposeResult:
         yield self._field

@@ -89,7 +89,7 @@ class PickerFoot(RowWidget):
 
 class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
     """Dismissed with what was picked. `only` is the id of a provider whose models alone are listed,
-    `sentence` what is said at first."""
+    `sentence` what is said at first, `words` what is looked for at first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", show=False),
@@ -105,7 +105,14 @@ class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
     ]
 
     def __init__(
-        self, styles: Styles, glyphs: Glyphs, models: ModelsPort, *, only: str = "", sentence: str = ""
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        models: ModelsPort,
+        *,
+        only: str = "",
+        sentence: str = "",
+        words: str = "",
     ) -> None:
         super().__init__()
         self._models = models
@@ -116,7 +123,11 @@ class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
         self._notes: dict[str, str] = {}
         self._head = PickerHead(styles, glyphs, models, only)
         self._search = Input(
-            id="picker-search", compact=True, placeholder="type to find a model, or its name"
+            words,
+            id="picker-search",
+            compact=True,
+            select_on_focus=False,
+            placeholder="type to find a model, or its name",
         )
         self._search.cursor_blink = False
         self._list = OfferList(styles, glyphs)
