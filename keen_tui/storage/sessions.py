@@ -9,7 +9,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -19,19 +19,19 @@ from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionInUse, SessionUnknown, StorageFailed
-from keen_tui.domain.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
+from keen_tui.domain.events import Event, SessionRenamed
 from keen_tui.domain.reports import SavedSession, SearchHit
+from keen_tui.storage.forking import first_words_of, lines_up_to
 from keen_tui.storage.lookup.listing import SessionEntry, entries_in, folders_in, key_of
 from keen_tui.storage.lookup.locked import is_locked
 from keen_tui.storage.lookup.lookup import FEW, SessionLookup
 from keen_tui.storage.lookup.summaries import own_title, title_file
 from keen_tui.storage.paths import is_regular, is_session_id, new_session_id, private_opener
-from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, read_session
+from keen_tui.storage.reading import SessionFile, mend, read_header, read_session
 from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.retention import forget_old, forget_old_files, is_due
 from keen_tui.system.folders import make_private, workspace_folder
 from keen_tui.system.paths import QUARANTINE
-from keen_tui.text.units import first_line
 
 if TYPE_CHECKING:
     from keen_tui.storage.lookup.spending import UsageSlot
@@ -232,10 +232,10 @@ class SessionStore:
             _sweep(new.parent)
             with open(half, "wb", opener=private_opener) as file:
                 file.write(header_line(header))
-                for line, event in _up_to(path, turn):
+                for line, event in lines_up_to(path, turn):
                     file.write(line)
                     title = event.title if isinstance(event, SessionRenamed) else title
-                    first_words = first_words or _first_words(event)
+                    first_words = first_words or first_words_of(event)
                 if title := self._title_of_copy(title or first_words, workspace):
                     renamed = SessionRenamed(title=title)
                     file.write(event_line(json.loads(line)["n"] + 1, header.began, renamed))
@@ -367,34 +367,3 @@ def _sweep(folder: Path) -> None:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
-
-
-def _first_words(event: Event | None) -> str:
-    return first_line(event.text) if isinstance(event, TurnStarted) and event.text else ""
-
-
-def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:
-    """The lines after the header with their events, up to the first line of a later turn, and then the user's
-    later edits of these turns' memory (turn.md rule 14)."""
-    newest = 0
-    lines = lines_of(path)
-    for line, event in lines:
-        if isinstance(event, TurnStarted):
-            if turn and event.turn > turn:
-                yield from _later_edits(lines, turn)
-                break
-            newest = max(newest, event.turn)
-        yield line, event
-    if turn > newest:
-        raise StorageFailed(f"The session has no turn {turn}: the last one is {newest}.")
-
-
-def _later_edits(
-    lines: Iterable[tuple[bytes, Event | None]], turn: int
-) -> Iterator[tuple[bytes, Event | None]]:
-    """Edits of the memory of turns up to that one. After a summary they would be edits of the summary."""
-    for line, event in lines:
-        if isinstance(event, Compacted):
-            return
-        if isinstance(event, MemoryEdited) and event.turn <= turn:
-            yield line, event

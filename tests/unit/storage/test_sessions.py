@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.errors import SessionInUse, StorageFailed
-from keen_tui.domain.events import Event, MemoryEdited, SessionRenamed, TurnUndone
+from keen_tui.domain.events import Event, MemoryEdited, RunBegun, SessionRenamed, TurnUndone
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.runs import RunLimits
 from keen_tui.storage.lookup.summaries import title_file
 from keen_tui.storage.pending_file import read_pending
 from keen_tui.storage.reading import damage_file, read_session
@@ -329,6 +330,18 @@ def test_a_fork_has_later_edits_of_what_its_turns_are_remembered_for(
         edited(1, "kept"),
         copied("please do 1 (copy)"),
     ]
+
+
+def test_a_fork_inherits_no_run_that_began_later(store: SessionStore, workspace: Path) -> None:
+    run = RunBegun(check="make test", limits=RunLimits())
+    path = saved(store, workspace, *turn(1), run, edited(1, "kept"), *turn(2))
+    title = copied("please do 1 (copy)")
+    assert events_of(store.fork(path, workspace, 1)) == [*turn(1), edited(1, "kept"), title]
+    path = saved(store, workspace, *turn(1), run)
+    assert events_of(store.fork(path, workspace, 1))[:-1] == list(turn(1))
+    assert events_of(store.fork(path, workspace))[:-1] == [*turn(1), run]
+    path = saved(store, workspace, run, *turn(1), *turn(2))
+    assert events_of(store.fork(path, workspace, 1))[:-1] == [run, *turn(1)]
 
 
 def test_a_fork_of_a_turn_that_is_not_there_is_refused_and_leaves_nothing(
