@@ -254,7 +254,7 @@ def additions_here(
         read = replace(read, hooks=tuple(hook for hook in read.hooks if hook.point != "Setup"))
     told = unseen_notice(read.agents)
     if not settings.web_search and (names := _searching(read)):
-        told += (f"Sub-agents that do without WebSearch, since web search is off: {first_names(names)}.",)
+        told += (f"These sub-agents can't use WebSearch, since web search is off: {first_names(names)}.",)
     if told:
         read = replace(read, problems=(*read.problems, *told), agent_problems=(*read.agent_problems, *told))
     if not read.skills:

@@ -41,7 +41,7 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     command = command_of(given)
     if command and command not in SUBJECTS:
         meant = did_you_mean(command, SUBJECTS) or f" The commands are {', '.join(SUBJECTS)}."
-        raise ConfigError(f"There is no command {command!r}.{meant} A prompt goes after -p.")
+        raise ConfigError(f"There is no command {command!r}.{meant} To send a prompt, use -p.")
     _require_sense(command, given)
     if "input" in given:  # messages come on standard input, so it is no prompt
         given["prompt"] = "" if given.get("prompt", "-") == "-" else given["prompt"]

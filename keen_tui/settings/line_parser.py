@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.text.nearest import did_you_mean
+from keen_tui.text.nearest import did_you_mean, either
 
 _MISSING = "the following arguments are required: "
 _NO_VALUE = ": ignored explicit argument "
@@ -17,14 +17,16 @@ class LineParser(argparse.ArgumentParser):
     """A parser that raises ConfigError where argparse would print and exit."""
 
     def flags(self) -> list[str]:
-        """All flags that it knows, as they are written."""
-        return [name for action in self._actions for name in action.option_strings]
+        """All flags, as they are written, with those of its commands."""
+        parsers = [self, *(parser for action in self._actions for parser in _commands_of(action))]
+        return [name for parser in parsers for action in parser._actions for name in action.option_strings]
 
     def error(self, message: str) -> NoReturn:
         if message.startswith(_MISSING):
-            message = f"{self.prog} needs {message.removeprefix(_MISSING)}"
+            message = f"{self.prog} needs {message.removeprefix(_MISSING).partition(',')[0]}"
         elif _NO_VALUE in message:
-            message = f"{message.partition(':')[0].rpartition('/')[2]} takes no value"
+            names = message.removeprefix("argument ").partition(":")[0].split("/")
+            message = f"{[name for name in names if not name.startswith('--no-')][-1]} takes no value"
         raise ConfigError(f"{message}. {self.see_help}")
 
     @property
@@ -38,7 +40,7 @@ class LineParser(argparse.ArgumentParser):
         if flag:
             meant = did_you_mean(flag, self.flags(), 2)
             raise ConfigError(f"There is no flag {flag}.{meant} {self.see_help}")
-        raise ConfigError(f"{unknown[0]!r} is one word too many. {self.see_help}")
+        raise ConfigError(f"Unexpected argument {unknown[0]!r}. {self.see_help}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -66,9 +68,11 @@ class LineParser(argparse.ArgumentParser):
         return action.option_strings[-1] if action.option_strings else self.prog
 
 
+def _commands_of(action: argparse.Action) -> list[argparse.ArgumentParser]:
+    return list(action.choices.values()) if isinstance(action.choices, dict) else []
+
+
 def not_among(named: str, value: str, known: Iterable[str]) -> str:
     """A sentence that says what `named` takes, with the value that may have been meant."""
     words = list(known)
-    *before, last = words
-    listed = f"{', '.join(before)} or {last}" if before else last
-    return f"{named} takes {listed}, not {value!r}.{did_you_mean(value, words)}"
+    return f"{named} takes {either(words)}, not {value!r}.{did_you_mean(value, words)}"

@@ -1,4 +1,4 @@
-"""Checks flags whose values are names on this machine, before anything else can be missing."""
+"""Checks flags whose values are names on this machine, before a missing model is reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keen_tui.domain.errors import ConfigError, SessionUnknown
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.subcommands.completion import VALUES
 from keen_tui.system.paths import data_folder
-from keen_tui.text.nearest import did_you_mean
+from keen_tui.text.nearest import did_you_mean, either
 from keen_tui.text.sanitize import clean
 
 _KINDS: Final = {"provider": "providers", "effort": "efforts", "theme": "themes"}
@@ -24,7 +24,7 @@ def require_known(given: Mapping[str, Any], environ: Mapping[str, str]) -> None:
         if value := given.get(flag):
             known = list(dict.fromkeys(VALUES[kind](environ, Path.cwd())))
             if value not in known:
-                meant = did_you_mean(value, known) or f" There are {', '.join(known)}."
+                meant = did_you_mean(value, known) or f" Choose {either(known)}."
                 raise ConfigError(f"There is no {flag} {clean(value)!r}.{meant}")
     if "resume" in given:
         try:

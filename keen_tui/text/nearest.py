@@ -1,8 +1,8 @@
-"""The known word that somebody may have meant."""
+"""Known words: the one that somebody may have meant, and all of them in a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
@@ -16,3 +16,9 @@ def did_you_mean(word: str, known: Iterable[str], most: int = 1) -> str:
     """` Did you mean sessions?`; "" where no known word is similar."""
     found = nearest(word, known, most)
     return f" Did you mean {' or '.join(found)}?" if found else ""
+
+
+def either(words: Sequence[str]) -> str:
+    """`ask, plan or auto`."""
+    *before, last = words
+    return f"{', '.join(before)} or {last}" if before else last

@@ -76,7 +76,7 @@ def shell(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> I
 
 
 def has_loaded(shell: TerminalProgram) -> bool:
-    """Whether the next prompt stands, too. The terminal shows a second time what is typed before it."""
+    """Whether the next prompt is shown, too. The terminal echoes text that is typed before it twice."""
     shown = rows(shell)
     return "loaded" in shown and shown[-1] != "loaded"
 

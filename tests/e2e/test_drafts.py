@@ -85,7 +85,7 @@ def test_what_a_turn_took_is_not_back(tmp_path: Path) -> None:
         terminal.wait_until(lambda: kept_in(drafts) == [], "no draft on the disk")
 
 
-def test_line_by_line_they_are_back_in_the_next_line(tmp_path: Path) -> None:
+def test_in_plain_mode_they_return_in_the_next_line(tmp_path: Path) -> None:
     with program(tmp_path, [HANG], "--plain") as (terminal, _):
         terminal.wait_for("\r\n> ")
         terminal.type("begin\r")

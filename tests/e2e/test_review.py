@@ -115,11 +115,11 @@ async def test_a_range_is_what_one_end_has_and_the_other_lacks(program: Reviewer
         assert run.records[0]["scope"]["kind"] == "commit"
 
 
-async def test_a_focus_is_told_before_the_diff(program: Reviewer) -> None:
+async def test_a_focus_comes_before_the_diff(program: Reviewer) -> None:
     (program.workspace / "a.txt").write_text("two\n")
     run = await program.review(reporting(), "--uncommitted", "how errors", "are handled", "--output", "json")
     assert program.message.startswith(
-        "Look above all for this: how errors are handled\n\nReview these changes: uncommitted changes"
+        "Focus on this: how errors are handled\n\nReview these changes: uncommitted changes"
     )
     assert run.records[0]["scope"]["focus"] == "how errors are handled"
     assert run.records[0]["scope"]["title"] == "uncommitted changes, focus: how errors are handled"
@@ -142,7 +142,7 @@ async def test_nothing_to_review_asks_no_model(program: Reviewer) -> None:
         (("--base", "main", "--uncommitted"), "--base, --commit and --uncommitted don't go together"),
         (("--output", "stream-json"), "--output with the command review takes text, json, github, gitlab"),
         (("--fail-on", "P9"), "--fail-on takes P0, P1, P2 or P3, not 'P9'."),
-        (("main",), "'main' is a branch or commit: write base or commit before it."),
+        (("main",), "'main' is a branch or commit, not a focus: use --base or --commit"),
     ],
 )
 async def test_what_cant_be_reviewed_is_wrong_use(

@@ -258,7 +258,7 @@ async def test_a_damaged_session_is_exported_with_what_is_whole(served: ServedPr
 
 MISUSE: list[tuple[list[str], str]] = [
     (["nonsense"], "There is no command 'nonsense'."),
-    (["fix the bug"], "A prompt goes after -p"),
+    (["fix the bug"], "To send a prompt, use -p."),
     (["sessions", "20260131"], "takes no arguments"),
     (["sessions", "-p", "hi"], "-p doesn't go with the command sessions"),
     (["sessions", "--continue"], "--continue doesn't go with the command sessions"),
@@ -290,7 +290,7 @@ MISUSE: list[tuple[list[str], str]] = [
     (["--modle", "x"], "There is no flag --modle. Did you mean"),
     (["--continue=3"], "--continue takes no value."),
     (["serve", "--port", "x"], "--port takes a whole number, not 'x'."),
-    (["--provider", "nosuch"], "There is no provider 'nosuch'. There are openai, anthropic"),
+    (["--provider", "nosuch"], "There is no provider 'nosuch'. Choose openai, anthropic"),
     (["--provider", "antropic"], "There is no provider 'antropic'. Did you mean anthropic?"),
     (["-p", "hi", "--effort", "huge"], "There is no effort 'huge'. Did you mean high?"),
     (["--theme", "keen-ligt"], "There is no theme 'keen-ligt'. Did you mean keen-light?"),

@@ -1,4 +1,4 @@
-"""What is typed is never a yes: sentences before, while and after a question appears, at every size (R15)."""
+"""A sentence is never a yes: sentences before, while and after a question appears, at every size (R15)."""
 
 from __future__ import annotations
 

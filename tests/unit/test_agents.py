@@ -233,7 +233,7 @@ def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path
     read = read_here(project)
     assert [agent.tools for agent in of_files(read)] == [("read_file",)]
     assert read.problems == (
-        "Sub-agents that do without tools that Keen doesn't know: ~/.claude/agents/a.md (Raed).",
+        "These sub-agents name tools that Keen doesn't know, and work without: ~/.claude/agents/a.md (Raed).",
     )
 
 
@@ -242,9 +242,9 @@ def test_sub_agents_with_the_same_problem_are_named_in_one_sentence(home: Path, 
         fields = ("description: d", f"tools: mine_{number}, yours")
         write(home / ".claude/agents", front(*fields), f"a{number:02}.md")
     assert read_here(project).problems == (
-        "17 sub-agents in ~/.claude/agents aren't used: it can have none of its tools. They are a00.md "
-        "(mine_0, yours), a01.md (mine_1, yours), a02.md (mine_2, yours), a03.md (mine_3, yours), a04.md "
-        "(mine_4, yours) and 12 more.",
+        "17 sub-agents in ~/.claude/agents aren't used (a00.md (mine_0, yours), a01.md (mine_1, yours), "
+        "a02.md (mine_2, yours), a03.md (mine_3, yours), a04.md (mine_4, yours) and 12 more). The reason for "
+        "each: it can have none of its tools.",
     )
 
 
@@ -602,11 +602,11 @@ def test_of_sub_agents_that_do_not_fit_the_model_sees_the_names_and_the_user_is_
     spec = Task(many(300)).spec
     seen = spec.description.count("\n- a") - 1
     assert 100 < seen < 300
-    assert f"\n- and {300 - seen} more, whose names are among the values of" in spec.description
+    assert f"\n- and {300 - seen} more; the parameter `agent` lists their names" in spec.description
     assert "a299" in spec.parameters["properties"]["agent"]["enum"]
     assert unseen_notice(many(300)) == (
-        f"The model can use 302 sub-agents: it sees what {seen + 2} of them are for, and only the names of "
-        "the others.",
+        f"There are 302 sub-agents. The model sees the descriptions of {seen + 2}, and only the names of the "
+        "others. Shorter descriptions make room for more.",
     )
 
 
@@ -666,5 +666,5 @@ def test_a_tool_that_is_off_is_named(home: Path, project: Path) -> None:
     write(home / ".claude/agents", front("name: b", "description: d", "tools: Read"), "b.md")
     off = additions_here(Settings(web_search=False), os.environ, project)
     assert off.problems == off.agent_problems
-    assert off.problems == ("Sub-agents that do without WebSearch, since web search is off: a.",)
+    assert off.problems == ("These sub-agents can't use WebSearch, since web search is off: a.",)
     assert additions_here(Settings(web_search=True), os.environ, project).problems == ()

@@ -54,7 +54,7 @@ def test_only_the_first_files_of_a_folder_are_read(tmp_path: Path) -> None:
     written(tmp_path, "README.md", "These are our commands.")
     read = read_commands([tmp_path], "yours")
     assert len(read.found) == MOST_FILES
-    assert read.problems == (f"Only the first 500 of 502 commands in {tmp_path} are read.",)
+    assert read.problems == (f"Only the first 500 of 502 files in {tmp_path} are read.",)
 
 
 def test_folders_make_names_with_colons(tmp_path: Path) -> None:

@@ -97,7 +97,8 @@ def test_nothing_of_a_project_is_used_before_anybody_said_so(place: Place) -> No
     place.says(HOSTILE)
     assert place.settings() == Settings()
     assert place.problem == (
-        "This project's settings aren't used: you haven't trusted this folder yet. keen-tui trust asks you."
+        "This project's settings aren't used: you haven't trusted this folder yet. Run keen-tui trust to "
+        "decide."
     )
 
 
@@ -111,8 +112,8 @@ def test_the_kinds_of_things_that_are_not_used_are_named(place: Place) -> None:
     place.says('model = "small"\n')
     place.asked("n\n")
     assert place.problem == (
-        "This project's settings, commands and skills aren't used: you answered no. keen-tui trust asks you "
-        "again."
+        "This project's settings, commands and skills aren't used: you answered no. Run keen-tui trust to "
+        "answer again."
     )
 
 

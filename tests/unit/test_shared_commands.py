@@ -186,7 +186,7 @@ async def test_an_incomplete_turn_is_discarded_only_when_that_is_the_answer(
     assert at.person.said == (["The incomplete turn is kept."] if answer == "keep" else [])
 
 
-def test_changed_files_are_spoken_of_where_there_are_some() -> None:
+def test_changed_files_are_mentioned_only_where_there_are_some() -> None:
     changed = replace(PENDING, facts=(FileChanged(path="a.py"),))
     assert len(DiscardQuestion(changed).body) == 2
     assert "The files keep their changes" in SwitchQuestion(changed, "Roadrunner 2").body[1]
@@ -211,7 +211,7 @@ async def test_leaving_asks_where_work_waits(
     await LEAVE.does(at.context, "")
     assert at.person.left is left
     assert at.done == done
-    assert at.person.said == (["Keen goes on."] if answer == "keep" else [])
+    assert at.person.said == (["Keen keeps running."] if answer == "keep" else [])
 
 
 @pytest.mark.parametrize(("answer", "left"), [("keep", False), ("", False), ("leave", True)])

@@ -347,8 +347,8 @@ def test_skills_with_the_same_problem_are_named_in_one_sentence(home: Path) -> N
         write(home / f".claude/skills/s{number:02}", "no front matter")
     (problem,) = own(home).problems
     assert problem == (
-        "30 skills in ~/.claude/skills aren't used: it has no front matter: its first line must be ---. They "
-        "are s00, s01, s02, s03, s04 and 25 more."
+        "30 skills in ~/.claude/skills aren't used (s00, s01, s02, s03, s04 and 25 more). The reason for "
+        "each: it has no front matter: its first line must be ---."
     )
 
 

@@ -96,8 +96,8 @@ class LineFrontEnd:
         return len(self._stats.turns)
 
     def keep_unsent(self) -> None:
-        """Keep what the model wasn't sent beyond the end of the program: messages that wait for a turn, and
-        what was being typed when the terminal went away."""
+        """Save unsent text for the next program: messages that wait for a turn, and what was being typed when
+        the terminal went away."""
         if self._setup.prompts:
             session = self._session
             unsent = (*session.steered, *session.queue, self._typed_last)

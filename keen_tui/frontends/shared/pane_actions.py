@@ -268,7 +268,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("1", "…", "4"),
         label="Choose an answer",
         where="question",
-        help="chooses an answer, as up and down do, and y and n for a plain yes and no; enter gives it",
+        help="chooses an answer, like up and down; y and n choose the plain yes and no; enter confirms",
         listed=False,
         bound=False,
     ),

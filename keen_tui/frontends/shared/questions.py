@@ -54,7 +54,7 @@ class Choice(Struct, frozen=True, kw_only=True):
 _RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
 _CHANGES_STAY = "The files keep their changes; later turns are told which ones."
 TURN_KEPT: Final = "The incomplete turn is kept."
-STAYED: Final = "Keen goes on."
+STAYED: Final = "Keen keeps running."
 
 
 class DiscardQuestion(Struct, frozen=True):

@@ -84,7 +84,9 @@ def read_agents(files: Iterable[AgentFile]) -> FoundAgents:
             renamed.append(f"{agent.name} ({shortened(agent.written_name)})")
     problems = [*unused.sentences]
     if unsure:
-        problems.append(f"Sub-agents that do without tools that Keen doesn't know: {first_names(unsure)}.")
+        problems.append(
+            f"These sub-agents name tools that Keen doesn't know, and work without: {first_names(unsure)}."
+        )
     if renamed:
         problems.append(
             "Some sub-agents have other names here than in their files, since names are made of lower-case "

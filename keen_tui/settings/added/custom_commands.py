@@ -74,7 +74,7 @@ def read_commands(folders: Iterable[Path], origin: Origin) -> Commands:
         place = Path(os.path.realpath(folder)) if follows else folder
         paths = list(markdown_files(place, _DEEPEST, follows=follows))
         if len(paths) > MOST_FILES:
-            cut.append(f"Only the first {MOST_FILES} of {len(paths):,} commands in {folder} are read.")
+            cut.append(f"Only the first {MOST_FILES} of {len(paths):,} files in {folder} are read.")
         for path in paths[:MOST_FILES]:
             name = _relative(path, folder).as_posix()
             try:

@@ -36,8 +36,8 @@ class UnusableFile(Exception):
 
 
 class Unused:
-    """What can't be used of one kind of things, for sentences that name those in one folder with one reason
-    together."""
+    """Collects things of one kind that can't be used. Those with the same folder and reason are named in one
+    sentence."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -56,7 +56,7 @@ class Unused:
             name, detail = found[0]
             return f"The {self._kind} in {place}/{name} isn't used: {', '.join(filter(None, (why, detail)))}."
         names = first_names([f"{name} ({detail})" if detail else name for name, detail in found])
-        return f"{len(found):,} {self._kind}s in {place} aren't used: {why}. They are {names}."
+        return f"{len(found):,} {self._kind}s in {place} aren't used ({names}). The reason for each: {why}."
 
 
 def markdown_files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]:

@@ -272,9 +272,9 @@ def with_project(
     if said:
         return narrowed(settings, project), ""
     why = (
-        "you haven't trusted this folder yet. keen-tui trust asks you"
+        "you haven't trusted this folder yet. Run keen-tui trust to decide"
         if said is None
-        else "you answered no. keen-tui trust asks you again"
+        else "you answered no. Run keen-tui trust to answer again"
     )
     return settings, f"This project's {project.names} aren't used: {why}."
 

@@ -30,8 +30,8 @@ def unseen_notice(agents: Sequence[AgentDefinition]) -> tuple[str, ...]:
     if not more:
         return ()
     return (
-        f"The model can use {len(agents):,} sub-agents: it sees what {len(lines):,} of them are for, and "
-        "only the names of the others.",
+        f"There are {len(agents):,} sub-agents. The model sees the descriptions of {len(lines):,}, and only "
+        "the names of the others. Shorter descriptions make room for more.",
     )
 
 
@@ -87,7 +87,7 @@ class Task:
 
 def _description(agents: Sequence[AgentDefinition]) -> str:
     fitting, more = _listed(agents)
-    rest = f"- and {more} more, whose names are among the values of the parameter agent"
+    rest = f"- and {more} more; the parameter `agent` lists their names"
     lines = "\n".join((*fitting, *([rest] if more else [])))
     return (
         "Give a task to a sub-agent. It works in a context of its own with its own tools, and you get only "

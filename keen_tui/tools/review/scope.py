@@ -32,8 +32,8 @@ def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitte
         return scope
     if repository.commit(focus):
         raise ConfigError(
-            f"{clean(focus)!r} is a branch or commit: write base or commit before it. A focus says what to "
-            "look for."
+            f"{clean(focus)!r} is a branch or commit, not a focus: use --base or --commit (after /review, "
+            "base or commit)."
         )
     return replace(scope, title=f"{scope.title}, focus: {clean(first_line(focus))[:_LONGEST]}", focus=focus)
 

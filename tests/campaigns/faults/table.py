@@ -22,7 +22,7 @@ PROMISES: Final[Mapping[str, str]] = {
     "R12": "the key stays in",
     "R13": "the terminal is given back",
     "R14": "stop means stop",
-    "R15": "what is typed is never a yes",
+    "R15": "a sentence is never a yes",
 }
 
 ELSEWHERE: Final[Mapping[str, str]] = {

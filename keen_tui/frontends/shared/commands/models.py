@@ -76,7 +76,7 @@ MODELS = Command(
     hint="models",
     slash=("model", "models"),
     takes="[name]",
-    help="chooses model and effort, tests the connection, saves API keys: /model claude-opus-5",
+    help="chooses model and effort, tests the connection, saves API keys; /model NAME switches at once",
     does=choose,
 )
 CHECK = Command(

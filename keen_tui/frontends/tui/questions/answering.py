@@ -62,8 +62,8 @@ class Answering:
         return None
 
     def go_on(self, draft: str, cursor: int) -> None:
-        """Take up what was being written when the question appeared; `cursor` is the place to go on at. No
-        answer is marked for it before the person goes on writing."""
+        """Continue the draft that the question interrupted, at `cursor`. Marks no answer until the person
+        types more."""
         self._was_read = False
         self.line.text, self.line.cursor = draft, cursor
 
@@ -81,8 +81,8 @@ class Answering:
         self.paste(text, was_read=was_read)
 
     def paste(self, text: str, *, was_read: bool) -> None:
-        """Take a paste, or what was typed before the question can have been seen. It chooses no answer by
-        itself."""
+        """Take a paste, or what was typed before the question can have been seen: it is text, whatever it
+        contains."""
         if not self.words:
             self._was_read = was_read
         self.line.insert(self.lone_key + text)

@@ -217,7 +217,7 @@ class QuestionPane(Widget):
         return done
 
     def take_paste(self, text: str) -> None:
-        """A paste is part of the words, never an answer."""
+        """A paste is part of the words."""
         if self.question is None:
             self._composer.go_on(text)
             return
@@ -290,7 +290,7 @@ class QuestionPane(Widget):
             self._composer.go_on(f"\n{words}" if is_apart else words)
 
     def _send_draft(self, words: str) -> None:
-        """The draft goes with these words. What was taken out of it is in the history."""
+        """Remove the draft that went with these words. If it was changed, it is in the history."""
         draft, self._draft = self._draft, ""
         if draft and draft == self._composer.draft[0]:
             if draft not in words:

@@ -58,7 +58,7 @@ class UserBlock(Struct, frozen=True, kw_only=True):
 
 class TextBlock(Struct, frozen=True, kw_only=True):
     """Assistant text. `open` while its step streams; `lost` when that step was cut. If the step is `retried`,
-    it stands until the next reply begins."""
+    it stays until the next reply begins."""
 
     turn: int
     step: int
@@ -121,9 +121,9 @@ class NoticeBlock(Struct, frozen=True, kw_only=True):
 
 
 class EndBlock(Struct, frozen=True, kw_only=True):
-    """How the turn ended, without the reply, which is in blocks before it. `lost_words` are those of cut
-    replies, of which `gone_words` aren't before it any more. `settled` says what became of an incomplete or
-    failed end since; `cost` is in US dollars, None when it is not known."""
+    """How the turn ended, without the reply, which is in blocks before it. `lost_words` counts the words of
+    cut replies; `gone_words` of them are no longer shown before it. `settled` says what became of an
+    incomplete or failed end since; `cost` is in US dollars, None when it is not known."""
 
     end: EndEvent
     lost_words: int = 0

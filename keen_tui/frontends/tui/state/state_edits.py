@@ -96,7 +96,7 @@ def utf8_bytes(text: str) -> int:
 
 
 def alive(state: UiState) -> UiState:
-    """There is a sign of life: the wait for another attempt is over, and what was cut makes room."""
+    """There is a sign of life: the wait for another attempt is over, and the cut reply is removed."""
     if not any(isinstance(block, RetryBlock) or is_retried(block) for block in state.live):
         return state
     gone = sum(words_of(block) for block in state.live if is_retried(block))
@@ -141,7 +141,7 @@ def is_open(block: Block) -> bool:
 
 
 def is_retried(block: Block) -> bool:
-    """Whether it was cut, and stands until the next reply begins."""
+    """Whether it was cut, and stays until the next reply begins."""
     return isinstance(block, TextBlock | ReasoningBlock) and block.retried
 
 
@@ -151,7 +151,7 @@ def words_of(block: Block) -> int:
 
 
 def retried(block: Block) -> Block:
-    """The block where its step is tried again: what streams stands, as cut, until the next reply begins."""
+    """The block where its step is tried again: marked as cut if it was streaming."""
     if isinstance(block, TextBlock | ReasoningBlock) and block.open:
         return replace(block, open=False, lost=True, retried=True)
     return block

@@ -69,7 +69,7 @@ class MessageSearch:
 
 
 class Drafts:
-    """Keeps what the model was not sent beyond the end of the program, and brings it back.
+    """Saves text that the model didn't get for the next program, and brings it back.
 
     `_left_behind` is the draft of the last time, where it could not come back as something else was being
     written.

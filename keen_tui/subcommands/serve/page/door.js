@@ -1,4 +1,4 @@
-// Leads a browser that showed the token to the page. The cookie can't: it is sent below the page's path only.
+// Leads a browser that has shown the token to its page. The cookie can't: it is sent only below the page's path.
 "use strict";
 
 const place = localStorage.getItem("place");

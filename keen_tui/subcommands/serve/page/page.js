@@ -4,7 +4,7 @@
 
 const USUAL_FONT = 16;
 const SMALLEST_FONT = 9;
-const COLUMNS = 60; // that a narrow page shall have
+const COLUMNS = 60; // at least, on a narrow page
 const WIDTH_OF_LETTER = 0.6; // of Roboto Mono, in its font size
 
 const BrowserSocket = window.WebSocket;
@@ -38,7 +38,7 @@ window.addEventListener("beforeunload", (event) => {
   }
 });
 
-// 390 pixels, as phones have, are 65 columns.
+// A phone that is 390 pixels wide gets 65 columns.
 function fontSize() {
   const fitting = Math.floor(window.innerWidth / (COLUMNS * WIDTH_OF_LETTER));
   return Math.max(SMALLEST_FONT, Math.min(USUAL_FONT, fitting));

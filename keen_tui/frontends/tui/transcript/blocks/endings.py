@@ -120,7 +120,7 @@ def _what_was_kept(
     if block.lost_words == 1:
         lost = "the 1 word above that was still streaming"
     if block.gone_words:
-        lost = f"{counted(block.lost_words, 'word')} of replies that were cut"
+        lost = f"{counted(block.lost_words, 'word')} of interrupted replies"
     rows = [
         *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on),
         *_labelled("not kept", lost if block.lost_words else "nothing is lost", context, on),
