@@ -217,11 +217,20 @@ def test_a_terminal_that_is_gone_ends_the_program_and_is_no_mistake_of_its_own(t
         assert not (tmp_path / "home" / "crash.txt").exists()
 
 
-def test_a_wrong_flag_is_told_before_anything_is_painted(tmp_path: Path) -> None:
-    with program(tmp_path, [], "--mode", "yolo") as (terminal, _):
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--mode", "yolo"), b"--mode takes ask"),
+        (("--resume", "20990101"), b"There is no session '20990101'."),
+    ],
+)
+def test_a_wrong_flag_is_told_before_anything_is_painted(
+    tmp_path: Path, flags: tuple[str, ...], words: bytes
+) -> None:
+    with program(tmp_path, [], *flags) as (terminal, _):
         assert terminal.wait_for_exit() == 2
         assert terminal.modes == terminal.modes_before
-        assert b"--mode takes ask" in terminal.output
+        assert words in terminal.output
         assert b"\x1b[?1049h" not in terminal.output
 
 
@@ -229,7 +238,7 @@ def test_a_wrong_flag_is_told_before_anything_is_painted(tmp_path: Path) -> None
     ("settings", "flags", "words"),
     [
         ("mode = 'yolo'", (), "mode must be one of"),  # found while the skeleton stands
-        ("", ("--resume", "20990101"), "There is no session"),  # found while the entrance stands
+        ("", ("--continue",), "There is no session in this folder yet"),  # found while the entrance stands
     ],
 )
 def test_what_goes_wrong_at_the_start_gives_the_terminal_back_and_says_so(
