@@ -78,15 +78,15 @@ def _start(arguments: Sequence[str]) -> int:
 
     given = parsed(arguments)
     _require_folder()
+    written = _written_settings()
     if given.keys() & {"provider", "effort", "theme", "resume"}:
         from keen_tui.subcommands.given_values import require_known
 
-        require_known(given, os.environ)
+        require_known(given, os.environ, has_model="model" in given or "model" in written)
     if "worktree" in given:
         from keen_tui.subcommands.worktrees import enter
 
         given = {**given, "entered": enter(given["worktree"], os.environ)}
-    written = _written_settings()
     is_plain = bool(given.get("plain", written.get("plain", False)))
     has_person = _has_person(given, is_plain=is_plain)
     if has_person and _is_work(given):

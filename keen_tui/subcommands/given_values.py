@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,17 +18,24 @@ _KINDS: Final = {"provider": "providers", "effort": "efforts", "theme": "themes"
 """Flags, each with the kind of its values."""
 
 
-def require_known(given: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+def require_known(given: Mapping[str, Any], environ: Mapping[str, str], *, has_model: bool) -> None:
     """Raises ConfigError: there is no provider, effort, theme or session of the name that the command line
-    gives. Blocks."""
+    gives. Blocks. With `has_model` the effort isn't checked: the model says later which ones it has."""
     for flag, kind in _KINDS.items():
-        if value := given.get(flag):
-            known = list(dict.fromkeys(VALUES[kind](environ, Path.cwd())))
-            if value not in known:
-                meant = did_you_mean(value, known) or f" Choose {either(known)}."
-                raise ConfigError(f"There is no {flag} {clean(value)!r}.{meant}")
+        value = "" if flag == "effort" and has_model else given.get(flag, "")
+        known = list(_known(kind, environ)) if value else []
+        if known and value not in known:
+            meant = did_you_mean(value, known) or f" Choose {either(known)}."
+            raise ConfigError(f"There is no {flag} {clean(value)!r}.{meant}")
     if "resume" in given:
         try:
             SessionStore(data_folder(environ)).path_of(given["resume"])
         except SessionUnknown as unknown:
             raise ConfigError(str(unknown)) from unknown
+
+
+def _known(kind: str, environ: Mapping[str, str]) -> Mapping[str, None]:
+    """The values of a kind; none if one of their files can't be read, which is reported later."""
+    with suppress(ConfigError, OSError, ValueError):
+        return dict.fromkeys(VALUES[kind](environ, Path.cwd()))
+    return {}

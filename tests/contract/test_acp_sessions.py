@@ -167,6 +167,16 @@ async def test_an_empty_session_is_loaded_in_another_program(program: EditorProg
         assert running.editor.said == "Ok."
 
 
+async def test_a_session_begins_where_its_id_cant_be_noted(program: EditorProgram) -> None:
+    program.home.mkdir(exist_ok=True)
+    (program.home / "promised").write_text("in the way")
+    async with program.start([Reply([Say("Ok.")])]) as running:
+        session = await running.new()
+        await running.say(session, "hi")
+        assert running.editor.said.endswith("Ok.")
+        assert "Another program can't load this session before its first turn" in running.editor.said
+
+
 async def test_several_sessions_are_open_at_once(program: EditorProgram) -> None:
     async with program.start([Reply([Say("A.")]), Reply([Say("B.")])]) as running:
         one, two = await running.new(), await running.new()

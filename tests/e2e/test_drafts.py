@@ -105,3 +105,30 @@ def kept_in(drafts: Path) -> list[str]:
     """The drafts on the disk."""
     files = [file for file in drafts.glob("*.json") if file.stat().st_size]
     return [json.loads(file.read_bytes())["text"] for file in files]
+
+
+def test_in_plain_mode_a_draft_stays_until_a_message_is_sent(tmp_path: Path) -> None:
+    with program(tmp_path, [], "--plain", controls=True) as (terminal, _):
+        terminal.wait_for("\r\n> ")
+        terminal.type("half a thought")
+        terminal.wait_for("half a thought")
+        os.kill(terminal.pid, signal.SIGHUP)
+        terminal.wait_for_exit()
+    with program(tmp_path, [], "--plain", controls=True) as (terminal, _):
+        terminal.wait_for("> half a thought")
+        terminal.type(CTRL_C)
+        terminal.wait_for("Cleared.")
+        terminal.type(CTRL_C)
+        terminal.wait_for("Ctrl+C again leaves.")
+        terminal.type(CTRL_C)
+        terminal.wait_for_exit()
+    with program(tmp_path, [Reply([Say("Read.")])], "--plain", controls=True) as (terminal, _):
+        terminal.wait_for("> half a thought")
+        terminal.type(" and the rest\r")
+        terminal.wait_for("Read.")
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.wait_for_exit()
+    with program(tmp_path, [], "--plain", controls=True) as (terminal, _):
+        terminal.wait_for("\r\n> ")
+        terminal.settle(0.5)
+        assert "half a thought" not in terminal.screen()

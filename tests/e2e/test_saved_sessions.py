@@ -299,6 +299,19 @@ MISUSE: list[tuple[list[str], str]] = [
 ]
 
 
+async def test_names_that_cant_be_checked_here_are_left_to_those_who_know_them(served: ServedProgram) -> None:
+    (served.program.home / "settings.toml").write_text("retry_attempts = 1\n")
+    themes = served.program.home / "themes"
+    themes.mkdir()
+    (themes / "broken.toml").write_text("[[")
+    for flags in (("--theme", "keen-dark"), ("--effort", "minimal")):
+        run = await served.program.run(
+            "-p", "hi", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", *flags
+        )
+        assert run.code == 1
+        assert "Can't reach 127.0.0.1:9" in run.err
+
+
 @pytest.mark.parametrize(("arguments", "words"), MISUSE, ids=lambda value: str(value))
 async def test_what_does_not_go_together_is_one_sentence_and_exit_code_2(
     served: ServedProgram, arguments: list[str], words: str

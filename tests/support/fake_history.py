@@ -92,8 +92,9 @@ class FakeHistory:
         await self._change("new")
         self._begin_another()
 
-    async def promise(self) -> None:
+    async def promise(self) -> str:
         """Does nothing: no other program knows these sessions."""
+        return ""
 
     async def open(self, session_id: str) -> None:
         if session_id in self.elsewhere:

@@ -207,6 +207,17 @@ def test_commands_written_for_other_agents_are_used(tmp_path: Path, monkeypatch:
     assert place.names == ["fix", "mine"], "it is asked about again"
 
 
+@pytest.mark.parametrize("link", [".claude", ".claude/commands"])
+def test_commands_of_a_project_are_none_where_a_link_leads_elsewhere(tmp_path: Path, link: str) -> None:
+    place = Place(tmp_path)
+    written(tmp_path / "elsewhere", "commands/evil.md", "Not of this project.\n")
+    (place.project / link).parent.mkdir(exist_ok=True)
+    target = tmp_path / "elsewhere" if link == ".claude" else tmp_path / "elsewhere/commands"
+    (place.project / link).symlink_to(target)
+    assert "evil" not in place.asked("y\n")
+    assert place.names == ["deploy"]
+
+
 def test_in_the_home_folder_they_are_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "project"))
     place = Place(tmp_path)

@@ -137,9 +137,14 @@ class SessionManager:
         """Begin an empty session."""
         await self._replace(self._store.new_path(self._session.workspace))
 
-    async def promise(self) -> None:
-        """Let other programs open this session by its id, though it isn't saved before its first turn."""
-        await asyncio.to_thread(self._store.promise, self.session_id)
+    async def promise(self) -> str:
+        """Let other programs open this session by its id, though it isn't saved before its first turn.
+        Returns a sentence if they can't, "" if they can."""
+        try:
+            await asyncio.to_thread(self._store.promise, self.session_id)
+        except StorageFailed as error:
+            return f"Another program can't load this session before its first turn. {error}"
+        return ""
 
     async def open(self, session_id: str) -> None:
         """Go on with that session, or begin the one that another program promised.

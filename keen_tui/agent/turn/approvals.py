@@ -77,7 +77,7 @@ class Approvals:
         allowances: commands and hosts that are allowed for good; None: none are, and none can be.
         workspace: of the session; where `allowances` are those of another folder, the question says so.
         network: what becomes of hosts that no rule is about.
-        hooks: are asked before a person is asked.
+        hooks: asks the hooks before a person.
         grants: what was allowed for the session so far; None: nothing.
 
     `hosts` decides about the hosts that commands reach, `new_files` about files that they make.

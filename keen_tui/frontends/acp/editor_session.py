@@ -111,8 +111,8 @@ class EditorSession:
         await history.begin()
         if opens:
             await (history.fork(opens) if copies else history.open(opens))
-        else:
-            await history.promise()
+        elif problem := await history.promise():
+            self._held += self._updates.notice(problem)
         self.id = history.session_id
         self._asker = EditorAsker(self._connection, self.id, forms=self._client.forms)
         await self._tell_past(await _published(batches), replays=replays)

@@ -75,7 +75,7 @@ class LineFrontEnd:
         self._over = asyncio.Event()
         self.was_cut_off = False
         """Whether the terminal is gone or a signal has ended it, so that nobody could be asked."""
-        self._typed_last = ""
+        self._typed_last = self._brought_back = ""
         self._ui = LineUi(
             setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest
         )
@@ -96,11 +96,12 @@ class LineFrontEnd:
         return len(self._stats.turns)
 
     def keep_unsent(self) -> None:
-        """Save unsent text for the next program: messages that wait for a turn, and what was being typed when
-        the terminal went away."""
+        """Save unsent text for the next program: messages that wait for a turn, what was being typed when the
+        terminal went away, and the draft that was brought back, unless a message was sent since."""
         if self._setup.prompts:
-            session = self._session
-            unsent = (*session.steered, *session.queue, self._typed_last)
+            session, typed = self._session, self._typed_last
+            draft = typed if self._brought_back in typed else f"{self._brought_back}\n{typed}"
+            unsent = (*session.steered, *session.queue, draft.strip("\n"))
             self._setup.prompts.keep_draft("\n".join(filter(str.strip, unsent)))
 
     async def run(self) -> None:
@@ -137,6 +138,7 @@ class LineFrontEnd:
                 self._answer(typed)
             case "line":
                 self._is_busy = True  # the next line is asked for when this one is done
+                self._brought_back = ""
                 self._lines.put_nowait(typed.text)
             case "interrupt":
                 self._interrupt(typed.text)
@@ -165,7 +167,7 @@ class LineFrontEnd:
         if self._setup.prompts:
             earlier = await self._setup.prompts.earlier()
             self._earlier = (*earlier.here, *earlier.drafts)
-            self._draft = earlier.drafts[-1] if earlier.drafts else ""
+            self._draft = self._brought_back = earlier.drafts[-1] if earlier.drafts else ""
         models = self._setup.models
         if models and models.current is None:
             await LineModels(self._ui, models).welcome()

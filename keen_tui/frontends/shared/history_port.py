@@ -43,8 +43,9 @@ class HistoryPort(Protocol):
     async def new(self) -> None:
         """Start an empty session."""
 
-    async def promise(self) -> None:
-        """Let other programs open this session by its id, though it isn't saved before its first turn."""
+    async def promise(self) -> str:
+        """Let other programs open this session by its id, though it isn't saved before its first turn.
+        Returns a sentence if they can't, "" if they can."""
 
     async def open(self, session_id: str) -> None:
         """Open that session, or begin a promised one. Raises SessionInUse if another program has it open:

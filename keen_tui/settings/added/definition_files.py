@@ -21,12 +21,8 @@ LONGEST_NAME: Final = 64
 """Characters of a name in the usual form."""
 LONGEST_DESCRIPTION: Final = 1_024
 """Characters of a description; the format of skills allows no more, and more is never sent."""
-
-
 _ABOUT_THE_FOLDER: Final = ("readme.md", "agents.md", "claude.md")
 """Files that say something about the folder and define nothing."""
-
-
 SAME_NAME: Final = "another one has the same name"
 """Why a thing isn't used; the other one is the detail."""
 

@@ -173,11 +173,12 @@ def _settings_brought(used: Mapping[str, Any], ignored: Sequence[str], content: 
 
 
 def _command_places(folder: Path) -> list[str]:
-    """Those of a project that are there. In the home folder only `.keen` is a project's: what is in the
-    others is the user's own."""
-    there = [place for place in COMMAND_PLACES if os.path.isdir(folder / place)]  # noqa: PTH112 - never raises
-    is_home = there and Path(os.path.realpath(folder)) == Path(os.path.realpath(Path.home()))
-    return [place for place in there if place == COMMAND_PLACES[0]] if is_home else there
+    """Those of a project that are there; one that a link leads to isn't the project's. In the home folder
+    only `.keen` is a project's: what is in the others is the user's own."""
+    real = Path(os.path.realpath(folder))
+    places = COMMAND_PLACES[:1] if real == Path(os.path.realpath(Path.home())) else COMMAND_PLACES
+    inside = (place for place in places if os.path.realpath(real / place) == str(real / place))
+    return [place for place in inside if os.path.isdir(folder / place)]  # noqa: PTH112 - never raises
 
 
 def _commands_brought(commands: Commands, places: Sequence[str]) -> Brought:
