@@ -235,6 +235,7 @@ async def test_y_and_n_choose_and_enter_answers(tmp_path: Path) -> None:
         await driver.type("n")
         await driver.press("enter")
         await driver.until_shown("What should it do instead?")
+        assert driver.shows("Press enter to send this no.")
         await driver.press("enter")
         await driver.until(lambda: given(driver)[1:] == [("answer", "c2", False, "once", "")])
 

@@ -223,14 +223,16 @@ class _Layout:
         rows = self._limited(question.why, fold.why) if tells else []
         answering, is_chosen = self._answering, self._is_chosen
         missing = "enter" if is_chosen else f"{self._glyphs.down}, then enter"
-        if answering.sends_words:
-            words = "this no" if question.choices[answering.marked or 0].id == "no" else "these words"
+        choice = question.choices[answering.marked or 0]
+        if answering.sends_words or (answering.is_writing and not choice.needs_words):
+            words = "this no" if choice.id == "no" else "these words"
             rows.append(self._pressing(missing, f"Press {{}} to send {words}."))
         elif self._state.nudged:
             rows.append(self._pressing(self._arrows, "Nothing is chosen yet: press {}."))
         elif answering.words and answering.marked is not None:
             rows.append(self._pressing(missing, "Press {} to give the marked answer."))
-        is_told = self._state.nudged or (answering.words and answering.marked is not None)
+        has_words = answering.words or answering.is_writing
+        is_told = self._state.nudged or (has_words and answering.marked is not None)
         hint = " ".join(filter(None, ("" if is_told else self._how_to_choose(), question.hint)))
         if hint and fold.hint:
             rows += self._limited(hint, fold.why or 1)
