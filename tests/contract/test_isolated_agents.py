@@ -204,6 +204,32 @@ async def test_a_message_after_a_kill_tells_of_the_work_tree_and_removes_it_unch
         assert tree.path.exists() == has_changed
 
 
+async def test_a_change_that_a_kill_cut_short_is_remembered_after_a_retry(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    server, answers = server_of(
+        {
+            "go": [Reply([task("one", "writer")]), said("Understood.")],
+            "one": [Reply([Call("bash", {"command": "echo b > b.txt; sleep 300"})]), HANG],
+        }
+    )
+    async with server:
+        async with apart(tmp_path, server, environ, durable=True) as bench:
+            bench.session.submit("go")
+            kill = await kill_when(bench, lambda: any((tree.path / "b.txt").exists() for tree in trees()))
+        kill.come()
+        (tree,) = trees()
+        async with apart(tmp_path, server, environ, durable=True, opening=kill.session_id) as bench:
+            bench.session.retry()
+            kill = await kill_when(bench, lambda: len(answers.sent.get("one", ())) == 2)
+        kill.come()
+        async with apart(tmp_path, server, environ, durable=True, opening=kill.session_id) as bench:
+            end = await bench.ask("leave it")
+            assert isinstance(end, TurnDone)
+            assert [each.name for each in end.turn_memory.work_trees] == [tree.record.name]
+        assert (tree.path / "b.txt").exists()
+
+
 async def test_discarded_work_stays_in_its_work_tree(tmp_path: Path, environ: dict[str, str]) -> None:
     server, _ = server_of({"go": [Reply([task("one", "writer")]), said("Later.")], "one": [WRITE, CUT]})
     async with server, apart(tmp_path, server, environ) as bench:

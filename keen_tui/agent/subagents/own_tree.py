@@ -104,6 +104,17 @@ class OwnTree:
             "- Commit your work on your branch when it is done: the caller can only merge commits.\n"
         )
 
+    def look(self) -> WorkTreeState:
+        """Its state, which is also noted in `has_changed`: a call that was killed may have changed something.
+        Blocks. Raises KeenError if git can't say."""
+        try:
+            state = self._tree.state()
+        except KeenError:
+            self.has_changed = True
+            raise
+        self.has_changed = self.has_changed or state.is_changed or bool(state.ahead)
+        return state
+
     def leave(self, *, finished: bool) -> str:
         """Call this when the sub-agent stops working in it. An unchanged work tree is removed if the
         sub-agent has `finished` and no other program works there. Returns a text for the parent's model about
@@ -111,13 +122,11 @@ class OwnTree:
         is_used = bool(self._presence.others())
         self._presence.leave()
         try:
-            state = self._tree.state()
-            self.has_changed = self.has_changed or state.is_changed or bool(state.ahead)
+            state = self.look()
             if finished and not (self.has_changed or is_used):
                 self._tree.remove()
                 return ""
         except KeenError as error:
-            self.has_changed = True
             return f"{self.place} What it holds can't be found out: {error}"
         return f"{self.place} {self._holds(state)}"
 

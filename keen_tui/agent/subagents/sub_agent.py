@@ -164,7 +164,9 @@ class SubAgent:
         match event:
             case TurnStarted():
                 self.result = supposed(self)
-                self._agents.publish(AgentWorked(turn=self.turn, id=self.call.id, place=self.place))
+                facts = (self.tree.fact,) if self.tree and self.tree.has_changed else ()
+                worked = AgentWorked(turn=self.turn, id=self.call.id, facts=facts, place=self.place)
+                self._agents.publish(worked)
             case ToolFinished(result=result):
                 if facts := self.outward(result.facts):
                     self._agents.publish(AgentWorked(turn=self.turn, id=self.call.id, facts=facts))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from keen_tui.agent.subagents.agent_result import waiting
 from keen_tui.agent.subagents.sub_agent import SubAgent, inner_id
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.display import AgentDisplay
-from keen_tui.domain.errors import STOPPED
+from keen_tui.domain.errors import STOPPED, KeenError
 from keen_tui.domain.events import Event
 from keen_tui.domain.messages import ToolCall, ToolResult
 from keen_tui.memory.pending import OpenStep
@@ -148,7 +149,10 @@ class SubAgents:
         if self.files:
             saved = await self.files.open(session, agent.session_id)
             agent.events.begin(saved)
-            agent.has_lost_work = bool(saved and agent.tree and agent.tree.was_gone)
+            if saved and agent.tree:
+                agent.has_lost_work = agent.tree.was_gone
+                with suppress(KeenError):
+                    await asyncio.to_thread(agent.tree.look)
         return session
 
     def find(self, call_id: str) -> SubAgent | None:
