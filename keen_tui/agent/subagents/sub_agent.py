@@ -164,8 +164,8 @@ class SubAgent:
         match event:
             case TurnStarted():
                 self.result = supposed(self)
-                facts = (self.tree.fact,) if self.tree and self.tree.has_changed else ()
-                worked = AgentWorked(turn=self.turn, id=self.call.id, facts=facts, place=self.place)
+                held = (self.tree.fact,) if self.tree and self.tree.has_changed else ()
+                worked = AgentWorked(turn=self.turn, id=self.call.id, facts=held, place=self.place)
                 self._agents.publish(worked)
             case ToolFinished(result=result):
                 if facts := self.outward(result.facts):
