@@ -37,6 +37,15 @@ def size(count: int) -> str:
     return f"{count / 1e12:.1f} TB"
 
 
+def part_of(part: int, whole: int) -> str:
+    """Bytes of so many bytes: `0.2 of 4.1 kB`, `87 B of 4.1 kB`; "" if both are the same."""
+    shown, of = size(part), size(whole)
+    if shown == of:
+        return ""
+    number, _, unit = shown.partition(" ")
+    return f"{number if of.endswith(f' {unit}') else shown} of {of}"
+
+
 def tokens(count: int) -> str:
     """A number of tokens: `950`, `10.4k`, `200k`, `1.2M`."""
     if count < 1_000:

@@ -20,6 +20,7 @@ from keen_tui.domain.events import HostContacted, RetryScheduled, TurnError, Tur
 from keen_tui.domain.messages import TurnMemory, UnknownCall
 from keen_tui.frontends.tui.look.cells import cut_target
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
+from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import (
     Block,
     EndBlock,
@@ -27,6 +28,7 @@ from keen_tui.frontends.tui.state.state import (
     ReasoningBlock,
     RetryBlock,
     ToolStatus,
+    UiState,
     UserBlock,
 )
 from keen_tui.frontends.tui.tool_views import render_display
@@ -129,7 +131,7 @@ def test_a_command_unfolds_to_the_lines_that_it_changed() -> None:
         ({"status": "asks"}, "?", "waits for you"),
         ({"status": "failed", "exit_code": 1}, "✗", "exit 1"),
         ({"status": "denied"}, "–", "denied"),
-        ({"exit_code": 0, "read_only": True}, "✓", ", read-only"),
+        ({"exit_code": 0, "read_only": True}, "✓", "read-only"),
         ({"status": "failed", "exit_code": 1, "outside": True}, "✗", "exit 1, outside the sandbox"),
         ({"status": "stopped"}, "■", "stopped by you"),
         ({"status": "not_run"}, "–", "not run"),
@@ -365,6 +367,15 @@ def test_the_end_of_a_turn_tells_what_it_cost_where_that_is_known(cost: float | 
     done = story.done(3, memory=TurnMemory(files_changed=("a.py", "b.py")), calls=6)
     block = EndBlock(end=replace(done, seconds=52.0), cost=cost)
     assert rows(block) == [f"  ✓ turn 3 done   52 s   6 calls   2 files changed{told}"]
+
+
+def test_the_end_of_a_turn_tells_what_later_turns_carry_of_it() -> None:
+    events = [story.started(1, "go"), story.done(1, calls=2, carried=400, trace=38_400)]
+    state = apply_all(UiState(), events, 0.0)
+    (row,) = rows(state.live[-1])
+    assert "2 calls   carries 0.4 of 38.4 kB" in row
+    nothing_saved = apply_all(UiState(), [story.started(1, "go"), story.done(1, carried=9, trace=9)], 0.0)
+    assert "carries" not in rows(nothing_saved.live[-1])[0]
 
 
 def test_the_servers_words_stand_under_the_reason_where_they_help() -> None:

@@ -6,7 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay
+from keen_tui.domain.messages import ToolResult
+from keen_tui.frontends.tui.state.displays import PackedDisplay
 from keen_tui.frontends.tui.state.state import OWN_COMMAND, Block, ReasoningBlock, ToolBlock, UserBlock
+from keen_tui.frontends.tui.state.state_edits import finished
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent
@@ -59,9 +62,50 @@ def test_the_last_line_of_a_command_may_be_long() -> None:
     assert rows[-1].startswith("x")
 
 
-def test_a_command_that_succeeded_stays_folded() -> None:
-    display = CommandDisplay(command="make", output="all done", exit_code=0)
-    assert len(shown(document_of(tool_block(display=display)))) == 1
+def succeeded(output: str) -> ToolBlock:
+    result = ToolResult(text="", display=CommandDisplay(command="make", output=output, exit_code=0))
+    return finished(tool_block(status="running"), result, 0.003, packs=True)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n \n\n"])
+def test_a_command_that_succeeded_shows_its_last_three_rows_and_says_how_many_are_above(end: str) -> None:
+    block = succeeded("\n".join(f"row {number}" for number in range(100)) + end)
+    assert isinstance(block.shown, PackedDisplay)
+    rows = shown(document_of(block))
+    assert "97 lines above" in rows[0]
+    assert [row.removeprefix("┊ ") for row in rows[1:]] == ["row 97", "row 98", "row 99"]
+
+
+def test_empty_lines_near_the_end_of_the_output_are_left_out() -> None:
+    rows = shown(document_of(succeeded("first\nsecond\n\nthird\n\n\nlast")))
+    assert "1 line above" in rows[0]
+    assert [row.removeprefix("┊ ") for row in rows[1:]] == ["second", "third", "last"]
+
+
+def test_little_output_is_shown_whole_and_without_a_count() -> None:
+    rows = shown(document_of(succeeded("3\n")))
+    assert "above" not in rows[0] and rows[1:] == ["┊ 3"]
+
+
+def test_a_command_that_printed_nothing_says_so_in_its_row() -> None:
+    assert len(shown(document_of(succeeded(" \n")))) == 1
+
+
+def test_a_folded_command_has_the_summary_in_its_row() -> None:
+    result = ToolResult(
+        text="", summary="9 passed", display=CommandDisplay(command="make", output="a\n9 passed", exit_code=0)
+    )
+    document = document_of(finished(tool_block(status="running"), result, 0.003, packs=True))
+    assert "9 passed" not in shown(document)[0]
+    document.set_view(0, "folded")
+    assert "9 passed" in shown(document)[0] and len(shown(document)) == 1
+    document.set_view(0, "unfolded")
+    assert shown(document)[1:] == ["$ make", "a", "9 passed"]
+
+
+def test_commands_that_succeeded_follow_one_another_without_an_empty_row() -> None:
+    document = document_of(succeeded("a"), replace(succeeded("b"), id="b"))
+    assert [entry.gap for entry in document.entries] == [0, 0]
 
 
 def test_an_edit_shows_its_diff() -> None:

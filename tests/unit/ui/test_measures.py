@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from keen_tui.frontends.tui.look.cells import cut, cut_path, meter
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
 from keen_tui.frontends.tui.startup.locales import locale_of
-from keen_tui.text.units import counted, dollars, duration, size, tokens
+from keen_tui.text.units import counted, dollars, duration, part_of, size, tokens
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,20 @@ def test_durations_are_as_precise_as_they_are_short(seconds: float, shown: str) 
 def test_a_running_clock_shows_whole_seconds() -> None:
     assert duration(1.9, running=True) == "1 s"
     assert duration(61.2, running=True) == "1:01"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "words"),
+    [
+        (180, 4_100, "0.2 of 4.1 kB"),
+        (87, 4_100, "87 B of 4.1 kB"),
+        (4_100, 1_300_000, "4.1 kB of 1.3 MB"),
+        (30, 87, "30 of 87 B"),
+        (4_110, 4_120, ""),
+    ],
+)
+def test_a_part_shares_the_unit_of_the_whole(part: int, whole: int, words: str) -> None:
+    assert part_of(part, whole) == words
 
 
 def test_sizes_and_tokens_have_one_decimal_at_most() -> None:

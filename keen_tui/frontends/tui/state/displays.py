@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from keen_tui.domain.display import (
@@ -19,6 +21,10 @@ from keen_tui.domain.display import (
 from keen_tui.domain.messages import ToolResult
 from keen_tui.text.labels import changed_words
 from keen_tui.text.packed import Packed, packed
+
+TAIL_LINES: Final = 3
+"""Lines of a command's output that are seen without unfolding the call."""
+_TAIL_CELLS: Final = 1_000
 
 
 class PackedDisplay(Struct, frozen=True):
@@ -46,6 +52,15 @@ def _is_hidden(display: Display, result: ToolResult) -> bool:
         case CommandDisplay():
             return result.outcome == "done" and not changed_words(display)
     return True
+
+
+def last_lines(output: str) -> tuple[str, int]:
+    """The end of what a command printed, from the last `TAIL_LINES` lines that have text on, and how many
+    lines it printed."""
+    lines = output.rstrip().split("\n") if output.strip() else []
+    texts = [place for place, line in enumerate(lines) if line.strip()]
+    last = lines[texts[-TAIL_LINES:][0] :] if texts else []
+    return "\n".join(line[:_TAIL_CELLS] for line in last), len(lines)
 
 
 def rows_of(display: Display) -> int:

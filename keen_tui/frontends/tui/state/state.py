@@ -79,12 +79,13 @@ class ReasoningBlock(Struct, frozen=True, kw_only=True):
 
 
 class ToolBlock(Struct, frozen=True, kw_only=True):
-    """A tool call. `tail` is its newest live output. `result` is there once it finished, and `shown` is what
-    the unfolded call shows; where there is something, `result` has neither text nor display.
+    """A tool call. `tail` is its newest live output, or the last lines of a command that ended well; `lines`
+    is the number of all its lines. `result` is there once it finished, and `shown` is what the unfolded call
+    shows; where there is something, `result` has neither text nor display.
 
     `started_at` is on the clock of `apply`, `seconds` the time it took. `contacts` are the hosts that its
-    command reached or was refused. For a sub-agent the `tail` has its newest calls, and `lines` is the number
-    of all of them. `is_tried`: it runs read-only before anybody is asked about it.
+    command reached or was refused. For a sub-agent `tail` has its newest calls, and `lines` is the number of
+    all of them. `is_tried`: it runs read-only before anybody is asked about it.
     """
 
     turn: int
@@ -123,12 +124,14 @@ class NoticeBlock(Struct, frozen=True, kw_only=True):
 class EndBlock(Struct, frozen=True, kw_only=True):
     """How the turn ended, without the reply, which is in blocks before it. `lost_words` counts the words of
     cut replies; `gone_words` of them are no longer shown before it. `settled` says what became of an
-    incomplete or failed end since; `cost` is in US dollars, None when it is not known."""
+    incomplete or failed end since; `cost` is in US dollars, None when it is not known. `carried` is what
+    `totals.carried_of` says of a turn that is done, at its end."""
 
     end: EndEvent
     lost_words: int = 0
     gone_words: int = 0
     cost: float | None = None
+    carried: tuple[int, int] = (0, 0)
     settled: Settled = ""
 
     @property

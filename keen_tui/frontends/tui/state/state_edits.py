@@ -8,12 +8,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from keen_tui.domain.display import TextDisplay
+from keen_tui.domain.display import CommandDisplay, TextDisplay
 from keen_tui.domain.events import TurnDone, WebSearched
 from keen_tui.domain.messages import (
     ToolResult,
 )
-from keen_tui.frontends.tui.state.displays import packed_display
+from keen_tui.frontends.tui.state.displays import last_lines, packed_display
 from keen_tui.frontends.tui.state.state import (
     Block,
     CompactionBlock,
@@ -114,7 +114,13 @@ def finished(block: ToolBlock, result: ToolResult, seconds: float, *, packs: boo
     The text for the model isn't kept beside what is shown, since both may be long."""
     shown = packed_display(result) if packs else result.display
     kept = replace(result, text="", display=None) if shown else result
-    return replace(block, status=result.outcome, result=kept, shown=shown, seconds=seconds, tail="")
+    tail, lines = "", block.lines
+    if result.outcome == "done" and isinstance(result.display, CommandDisplay):
+        tail, printed = last_lines(result.display.output)
+        lines = max(lines, printed)  # the display may leave out the middle
+    return replace(
+        block, status=result.outcome, result=kept, shown=shown, seconds=seconds, tail=tail, lines=lines
+    )
 
 
 def searched(event: WebSearched, now: float, number: int) -> ToolBlock:

@@ -38,6 +38,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     without_retry,
     words_of,
 )
+from keen_tui.frontends.tui.state.totals import carried_of
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.memory.recorder import facts_of
 from keen_tui.text.units import first_line
@@ -101,7 +102,7 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
     )
     match end:
         case TurnDone():
-            return with_row(
+            done = with_row(
                 _recovered(ended) if state.pending else replace(ended, failed=None),
                 end.turn,
                 lambda row: replace(
@@ -114,6 +115,8 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
                     trace_bytes=end.trace_bytes,
                 ),
             )
+            carried = carried_of(done.turns[-1]) if done.turns else (0, 0)
+            return replace(done, live=(*done.live[:-1], replace(block, carried=carried)))
         case TurnIncomplete():
             return with_row(
                 replace(ended, pending=end, failed=None),

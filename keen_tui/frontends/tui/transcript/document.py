@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from keen_tui.frontends.tui.state.state import Block, TextBlock
+from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import (
@@ -337,7 +337,9 @@ class Document:
             entry.gap = gap
 
     def _gap(self, before: Block | None, block: Block) -> int:
-        shows_more = before is not None and self._folds.view(before) != "folded"
+        view = self._folds.view(before) if before else "folded"
+        is_tail = view == "excerpt" and isinstance(before, ToolBlock) and bool(before.tail)
+        shows_more = view != "folded" and not is_tail
         return gap_before(before, block, before_unfolded=shows_more)
 
     def _change_all(self, revision: Revision) -> None:

@@ -58,7 +58,7 @@ def usual_view(block: Block) -> FoldState:
             return "excerpt"
         case None if block.status == "failed":
             return "excerpt"
-    return "folded"
+    return "excerpt" if block.tail else "folded"
 
 
 def _is_small(diff: DiffDisplay) -> bool:

@@ -74,8 +74,8 @@ def _texts(block: Block, context: BlockContext) -> Iterator[str]:
             yield block.text
         case ToolBlock():
             yield from _tool_texts(block, context)
-        case EndBlock(end=TurnDone() as end):
-            yield "   ".join(text for text, _ in done_facts(end, block.cost) if text)
+        case EndBlock(end=TurnDone()):
+            yield "   ".join(text for text, _ in done_facts(block) if text)
         case EndBlock() | CompactionBlock() | RetryBlock():
             yield Flow(draw_block(block, replace(context, unfolded=True))).text
         case _:

@@ -16,7 +16,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
 from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE
 from keen_tui.text.labels import DETAILED, OF_THE_SERVER, kept_words, shortly_why, unknown_call, why_ended
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, dollars, duration, size
+from keen_tui.text.units import counted, dollars, duration, part_of, size
 
 COMPACT: Final = ("/compact", "make room")
 """The command for a full context window, and what it does."""
@@ -33,7 +33,7 @@ EFFECT_COLUMN: Final = 25
 def draw_end(block: EndBlock, context: BlockContext) -> list[Line]:
     match block.end:
         case TurnDone():
-            return context.facts(context.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
+            return context.facts(context.look.glyphs.done, "ok", *done_facts(block))
         case TurnIncomplete():
             if context.last and not block.settled:
                 return _draw_incomplete(block, block.end, context)
@@ -61,14 +61,18 @@ def draw_retry(block: RetryBlock, context: BlockContext) -> list[Line]:
     )
 
 
-def done_facts(end: TurnDone, cost: float | None) -> tuple[tuple[str, str], ...]:
+def done_facts(block: EndBlock) -> tuple[tuple[str, str], ...]:
     """The facts in the row of a finished turn: texts and their roles."""
+    end, cost = block.end, block.cost
+    assert isinstance(end, TurnDone)
     retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
+    carried = part_of(*block.carried)
     return (
         (f"turn {end.turn} done", "soft"),
         (duration(end.seconds), "dim"),
         (counted(end.calls, "call") if end.calls else "", "dim"),
         (f"{counted(changed, 'file')} changed" if changed else "", "dim"),
+        (f"carries {carried}" if carried else "", "dim"),
         (f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "", "dim"),
         (dollars(cost) if cost else "", "dim"),
     )

@@ -12,6 +12,7 @@ from keen_tui.domain.events import HostContacted
 from keen_tui.domain.messages import ToolResult
 from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.state.displays import TAIL_LINES
 from keen_tui.frontends.tui.state.state import OWN_COMMAND, ToolBlock, ToolStatus
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.tool_views.excerpts import diff_excerpt, draw_output, output_excerpt
@@ -23,13 +24,12 @@ from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyl
 from keen_tui.text.highlighting import safe_code
 from keen_tui.text.labels import changed_words, not_done_words, tool_label
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import duration
+from keen_tui.text.units import counted, duration
 
 NAME_CELLS: Final = 5
 """Cells of a name; a sixth separates it from the target."""
 TARGET_COLUMN: Final = 10
 TIME_CELLS: Final = 8
-LIVE_LINES: Final = 3
 LIVE_LINES_UNFOLDED: Final = 8
 
 _ROLES: Mapping[ToolStatus, str] = {
@@ -81,21 +81,27 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
         return [("stopped by you" if result.summary in ("", "stopped") else clean(result.summary), "soft")]
     if block.status == "failed":
         exit_code = f"exit {result.exit_code}" if result.exit_code else ""
-        return [(exit_code or clean(result.summary) or "failed", "fail"), *_how(result)]
-    return [(clean(result.summary), "dim"), *_how(result)]
+        return _listed((exit_code or clean(result.summary) or "failed", "fail"), *_how(result))
+    return _listed((clean(result.summary), "dim"), *_how(result))
 
 
 def _how(result: ToolResult) -> list[tuple[str, str]]:
     """Where the call ran, if that is neither the sandbox nor the usual place in this mode."""
-    how = ", read-only" if result.read_only else ", outside the sandbox" if result.outside else ""
+    how = "read-only" if result.read_only else "outside the sandbox" if result.outside else ""
     return [(how, "dim")] if how else []
+
+
+def _listed(*words: tuple[str, str]) -> list[tuple[str, str]]:
+    """The words that aren't empty, with commas between them."""
+    said = [each for each in words if each[0]]
+    return [(f", {text}" if place else text, role) for place, (text, role) in enumerate(said)]
 
 
 def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
     rows = [_row(block, context), *(_remark(words, context.look) for words in remarks(block))]
     if block.status == "running":
-        shown = LIVE_LINES_UNFOLDED if context.unfolded else LIVE_LINES if context.live_output else 0
-        return [*rows, *_live_lines(block, context.look, shown)]
+        shown = LIVE_LINES_UNFOLDED if context.unfolded else TAIL_LINES if context.live_output else 0
+        return [*rows, *_tail(block, context.look, shown)]
     if context.unfolded and block.result is not None:
         look = context.look
         display = block.display or TextDisplay(text=block.result.text)
@@ -109,7 +115,9 @@ def excerpt_rows(block: ToolBlock, rows: int) -> int:
     """About how many of a display's `rows` are in its excerpt."""
     if isinstance(block.shown, DiffDisplay):
         return min(rows, MOST_DIFF_ROWS)
-    return rows if block.name == OWN_COMMAND else min(rows, MOST_OUTPUT_ROWS)
+    if block.name == OWN_COMMAND:
+        return rows
+    return min(rows, TAIL_LINES if block.tail else MOST_OUTPUT_ROWS)
 
 
 def _with_excerpt(rows: list[Line], block: ToolBlock, context: BlockContext) -> Sequence[Line]:
@@ -122,6 +130,8 @@ def _with_excerpt(rows: list[Line], block: ToolBlock, context: BlockContext) -> 
         case CommandDisplay() as display if block.name == OWN_COMMAND:
             whole = draw_output(display.output, look.wide, look.styles)
             return joined(*map(one_row, rows), whole.mapped(lambda line: line.behind(gutter)))
+        case CommandDisplay() if block.tail:
+            return [*rows, *_tail(block, look, TAIL_LINES)]
         case CommandDisplay() as display:
             drawn = output_excerpt(display.output, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
         case None if block.result is not None:
@@ -158,10 +168,19 @@ def _right(block: ToolBlock, context: BlockContext) -> list[Segment]:
     room = max(context.look.row // 3, 12)
     words = [
         Segment(cut(text, room, context.look.glyphs.more), styles(role))
-        for text, role in result_words(block, context.look.glyphs)
+        for text, role in _words_of(block, context)
     ]
     role = styles("accent", bold=True) if block.status == "running" else styles("dim")
     return [*words, Segment(time.rjust(TIME_CELLS), role), Segment(" ")]
+
+
+def _words_of(block: ToolBlock, context: BlockContext) -> list[tuple[str, str]]:
+    """The result in a few words; above the last lines of a command, how many lines aren't shown."""
+    if not (context.excerpt and block.tail and block.result):
+        return result_words(block, context.look.glyphs)
+    above = block.lines - block.tail.count("\n") - 1
+    words = f"{counted(above, 'line')} above" if above > 0 else ""
+    return _listed((words, "dim"), *_how(block.result))
 
 
 def call_time(block: ToolBlock, now: float) -> str:
@@ -190,8 +209,8 @@ def _remark(words: str, look: RenderStyle) -> Line:
     return Line((Segment(cut(words, look.wide, look.glyphs.more), look.styles("dim")),)).behind(look.gutter())
 
 
-def _live_lines(block: ToolBlock, look: RenderStyle, shown: int) -> Iterator[Line]:
-    """The newest output of a running call."""
+def _tail(block: ToolBlock, look: RenderStyle, shown: int) -> Iterator[Line]:
+    """The newest output of a running call, or the last lines of a command that ended well."""
     rows = [row for row in safe_code(block.tail).split("\n") if row.strip()] if shown else []
     mark = (*look.gutter(), Segment(look.glyphs.live + " ", look.styles("dim")))
     for row in rows[-shown:]:
