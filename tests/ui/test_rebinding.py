@@ -22,6 +22,7 @@ OWN = UiSettings(
         "discard": ("alt+d",),
         "stop": ("f9",),
         "sidebar": ("f11",),
+        "fold_activity": ("alt+a",),
         "fold_memory": ("alt+m",),
         "palette": ("f10",),
         "help": ("f12",),

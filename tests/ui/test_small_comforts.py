@@ -71,7 +71,7 @@ async def test_who_leaves_is_told_how_to_go_on_once_a_turn_was_saved(tmp_path: P
 async def test_what_a_turn_carries_is_not_cut_within_its_unit(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(100, 30)) as driver:
         await driver.play(story.started(1, "go"), story.done(1, carried=109_000, trace=11_600_000))
-        carried = driver.rows()[driver.row_with("  carries")]
+        carried = driver.rows()[driver.row_with("│   carries")]
         assert carried.rstrip().endswith("of 11.6 MB"), carried
 
 

@@ -210,15 +210,6 @@ async def test_clocks_tick_and_nothing_else_moves() -> None:
         assert app.rows[2].startswith("  ● bash")
 
 
-async def test_live_output_is_shown_when_it_is_switched_on() -> None:
-    app = TranscriptApp((), (tool_block(status="running", tail="one\ntwo\n"),))
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.pause()
-        assert not app.rows[1]
-        app.transcript.set_live_output(True)
-        assert app.rows[1:3] == ["    ┊ one", "    ┊ two"]
-
-
 async def test_a_resize_wraps_anew_and_keeps_the_place() -> None:
     app = TranscriptApp(long_session(200))
     async with app.run_test(size=(100, 20)) as pilot:

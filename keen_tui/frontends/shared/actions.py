@@ -57,6 +57,12 @@ ACTIONS: tuple[Action, ...] = (
         help="makes the panels narrower; remembered",
     ),
     Action(
+        id="fold_activity",
+        keys=("f4",),
+        label="Fold or unfold Activity",
+        help="shows all calls in Activity, or one row until a call lasts (Keen remembers which)",
+    ),
+    Action(
         id="fold_memory",
         keys=("ctrl+t",),
         in_browser="alt+t",

@@ -25,7 +25,7 @@ from keen_tui.frontends.tui.look.glyphs import choose_glyphs
 from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
 from keen_tui.frontends.tui.startup.entrance import Entrance
 from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
-from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
+from keen_tui.frontends.tui.state.panel_choices import kept_choices
 from keen_tui.frontends.tui.terminal.filters import AsciiFilter, ControlFilter
 from keen_tui.frontends.tui.terminal.message_queues import drained
 from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
@@ -111,7 +111,9 @@ class KeenApp(TerminalApp[str | None]):
         self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
         self._themes = {theme.name: theme}
         self._entrance = Entrance(
-            Styles(theme, colour=self._colour), self._glyphs, kept_columns(self.settings.sidebar_file)
+            Styles(theme, colour=self._colour),
+            self._glyphs,
+            kept_choices(self.settings.sidebar_file).sidebar_columns,
         )
         self.register_theme(theme.textual())
         self.begin_with_theme(theme.name)

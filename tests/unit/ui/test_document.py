@@ -125,20 +125,6 @@ def test_changing_all_blocks_looks_at_none(monkeypatch: pytest.MonkeyPatch) -> N
     assert not shown.outdated
 
 
-def test_to_show_live_output_looks_only_at_the_newest_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = document()
-    shown.show(Trail(PAST), (tool_block("run", turn=99, status="running"),))
-    looked: list[Block] = []
-
-    def ticks(block: Block, *, last: bool) -> bool:
-        looked.append(block)
-        return True
-
-    monkeypatch.setattr("keen_tui.frontends.tui.transcript.document.ticks", ticks)
-    shown.redraw_running(len(PAST))
-    assert looked == [shown.entries[-1].block]
-
-
 def test_what_was_prepared_of_another_past_is_not_taken_for_this_one() -> None:
     shown, other = document(), Trail(PAST)
     prepared(shown, PAST)

@@ -22,11 +22,11 @@ def registry_again() -> Iterator[None]:
 
 
 def test_another_key_is_named_and_bound_in_the_place_of_the_old_one() -> None:
-    keymap.use({"retry": ("ctrl+y",), "send": ("f4", "alt+enter")})
+    keymap.use({"retry": ("ctrl+y",), "send": ("f10", "alt+enter")})
     assert keymap.shown("retry") == "ctrl+y"
     assert keymap.shown("discard") == "ctrl+x"
-    assert keymap.overrides()["send"] == "f4,alt+enter"
-    assert keymap.action_by_key("composer")["f4"] == "send"
+    assert keymap.overrides()["send"] == "f10,alt+enter"
+    assert keymap.action_by_key("composer")["f10"] == "send"
     assert "enter" not in keymap.action_by_key("composer")
 
 
@@ -52,8 +52,8 @@ def test_an_action_with_several_keys_gives_one_away() -> None:
 
 
 def test_keys_that_follow_an_action_go_with_it() -> None:
-    keymap.use({"find": ("f4",)})
-    assert keymap.shown("find_return") == "f4"
+    keymap.use({"find": ("f10",)})
+    assert keymap.shown("find_return") == "f10"
 
 
 def test_the_keys_of_before_are_in_use_again_once_nothing_is_wanted() -> None:
@@ -91,7 +91,7 @@ def test_two_actions_may_change_their_keys() -> None:
 
 
 def test_one_key_may_mean_something_in_each_of_two_panes() -> None:
-    assert checked({"copy_block": ("f4",), "send": ("f4",)})
+    assert checked({"copy_block": ("f10",), "send": ("f10",)})
 
 
 def test_single_signs_are_keys_where_nobody_writes() -> None:

@@ -294,6 +294,39 @@ def test_a_silence_in_the_middle_of_a_reply_is_said_with_its_length(
         assert "no word" not in pane(kind, apply_all(state, [delta], 112.0), 113.0, 80)
 
 
+def test_activity_has_a_single_row_until_a_call_lasts_and_again_with_the_next_turn() -> None:
+    now = 100.0
+    panel = Activity(STYLES, UNICODE, clock=lambda: now)
+    panel.folds = True
+
+    def drawn() -> list[str]:
+        return [row.plain.strip("│ ") for row in panel.rows(60, 20) if row.plain.strip("│ ")]
+
+    calls = [story.tool_started(1, "a", "read_file", "a.py"), story.tool_started(1, "b", "bash", "make")]
+    state = apply_all(UiState(), [story.started(1, "go"), *calls], now)
+    panel.show(state)
+    assert panel.is_short and len(drawn()) == 2 and "make" in drawn()[1]
+    now = 102.0
+    panel.tick(False)
+    assert not panel.is_short and any("a.py" in row for row in drawn())
+    state = apply_all(state, [story.done(1, calls=2)], now)
+    panel.show(state)
+    assert not panel.is_short
+    panel.show(apply_all(state, [story.started(2, "more")], now))
+    assert panel.is_short
+    panel.show(apply_all(state, [story.started(2, "more"), story.done(2, calls=3)], now))
+    assert "f4 unfold" in drawn()[0] and "turn 2   3 calls" in drawn()[1]
+
+
+def test_a_sub_agent_opens_activity_at_once() -> None:
+    panel = Activity(STYLES, UNICODE, clock=lambda: 1.0)
+    panel.folds = True
+    panel.show(
+        apply_all(UiState(), [story.started(1, "go"), story.tool_started(1, "a", "task", "explore")], 1.0)
+    )
+    assert not panel.is_short
+
+
 def test_activity_is_drawn_anew_with_the_word_that_ends_a_silence() -> None:
     now = 100.0
     panel = Activity(STYLES, UNICODE, clock=lambda: now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 from rich.text import Text
@@ -14,16 +15,25 @@ from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, ListedBloc
 from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
+from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
 from keen_tui.frontends.tui.widgets.phrases import doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
 from keen_tui.text.units import duration
 
-LEAST_ROWS = 8
+_LEAST_ROWS = 8
+_LASTS: Final = 2.0
+"""Seconds after which a running call is worth more than a row."""
+_SHORT_ROWS: Final = 5
+"""The title and a row, with the empty rows around them."""
 
 
 class Activity(Panel):
-    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs."""
+    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs.
+
+    While it `folds`, it has a single row until a call of the turn lasts, a sub-agent works, a command runs in
+    the background, or it gets the focus: the transcript shows the calls as well.
+    """
 
     def __init__(
         self, styles: Styles, glyphs: Glyphs, *, clock: Callable[[], float] = time.monotonic
@@ -35,6 +45,9 @@ class Activity(Panel):
         self._listed = ListedBlocks()
         self._blocks: list[Block] = []
         """The blocks of the newest turn that have an entry."""
+        self.folds = False
+        self._turn_that_lasts = 0
+        """The number of the newest turn that has or had a call that lasts."""
 
     def show(self, state: UiState) -> None:
         """Draw this state."""
@@ -42,9 +55,27 @@ class Activity(Panel):
         if not state.running:
             self._tails.forget()
         now = self._clock()
+        self._note_what_lasts(now)
         if _drawn_of(old, now) != _drawn_of(state, now):
             self._blocks = self._listed.of(state)
             self.changed()
+
+    def tick(self, beat: bool) -> None:
+        self._note_what_lasts(self._clock())
+        super().tick(beat)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it shows a single row now."""
+        if not self.folds or self.has_focus or self.overlaid or self._state.tasks:
+            return False
+        turns = self._state.turns
+        return not turns or turns[-1].turn != self._turn_that_lasts
+
+    @property
+    def least_rows(self) -> int:
+        """The height that it needs beside a long TurnMemory."""
+        return _SHORT_ROWS if self.is_short else _LEAST_ROWS
 
     def place_of(self, turn: int, call_id: str | None) -> int | None:
         """The place of the entry of a call or, where it has none of its own, of its turn. None: there is
@@ -63,11 +94,15 @@ class Activity(Panel):
         if not state.turns:
             return drawing.title("Activity", Text("no turn yet", self.look("dim")), width)
         turn = state.turns[-1].turn
+        if self.is_short and not state.turn_running:
+            return drawing.title("Activity", self.hint("fold_activity", "unfold"), width)
         clock = duration(state.turn_seconds(self._clock()), running=state.turn_running)
         return self.made.row("title", (turn, clock, width), lambda: drawing.turn_title(turn, clock))
 
     def entries(self, width: int) -> Sequence[PanelEntry]:
         now = self._now(width)
+        if self.is_short:
+            return self._single(now, width)
         height = self.size.height
         room = height - 4
         half = room // 2
@@ -77,6 +112,22 @@ class Activity(Panel):
             return self._that_fit(now, tasks, width, room)
         earlier = self._earlier_turns(width, below=bool(now))
         return Entries((len(now), now.__getitem__), earlier, (len(tasks), tasks.__getitem__))
+
+    def _single(self, now: Sequence[PanelEntry], width: int) -> list[PanelEntry]:
+        """What runs at this moment; between turns, the newest turn."""
+        if self._state.turn_running:
+            return [replace(entry, rows=entry.rows[:1]) for entry in now[-1:]]
+        return [self._drawing(width).earlier(turn) for turn in self._state.turns[-1:]]
+
+    def _note_what_lasts(self, now: float) -> None:
+        """Note the number of the turn if one of its calls lasts."""
+        if any(
+            isinstance(block, ToolBlock)
+            and block.status == "running"
+            and (block.name == AGENT or now - block.started_at >= _LASTS)
+            for block in self._state.live
+        ):
+            self._turn_that_lasts = self._state.turns[-1].turn
 
     def _that_fit(
         self, now: Sequence[PanelEntry], tasks: Sequence[PanelEntry], width: int, room: int
@@ -114,6 +165,8 @@ class Activity(Panel):
 
     def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
+        if self.is_short:
+            return min(_SHORT_ROWS, most)
         blocks = self._blocks
         if len(blocks) >= most:
             return most

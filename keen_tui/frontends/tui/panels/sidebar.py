@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.panels.activity import LEAST_ROWS, Activity
+from keen_tui.frontends.tui.panels.activity import Activity
 from keen_tui.frontends.tui.panels.todos import TodoPanel
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
 from keen_tui.frontends.tui.state.state import UiState
@@ -55,6 +55,13 @@ class Sidebar(PaneColumn):
         """A second has passed."""
         self.activity.tick(beat)
         self.todos.tick(beat)
+        self.share_height()
+
+    def set_activity_folds(self, folds: bool) -> None:
+        """Let Activity have a single row until a call lasts, or show all of it."""
+        self.activity.folds = folds
+        self.activity.changed()
+        self.share_height()
 
     def fold_memory(self) -> None:
         """Fold or unfold TurnMemory."""
@@ -63,7 +70,7 @@ class Sidebar(PaneColumn):
 
     def share_height(self) -> None:
         """The todo list takes up to a third while something is open. Of the rest TurnMemory takes what it
-        needs up to 60 %; Activity what it needs, at least 8 rows."""
+        needs up to 60 %; Activity what it needs, at least 8 rows, or one row with its title."""
         width, height = self.size
         if not height:
             return
@@ -72,7 +79,7 @@ class Sidebar(PaneColumn):
         if not self.turn_memory.folded:
             memory = min(memory, round(height * _MEMORY_SHARE))
             activity = min(height - memory, self.activity.wanted_height(width, height))
-            memory = height - max(activity, LEAST_ROWS)
+            memory = height - max(activity, self.activity.least_rows)
         memory = max(min(memory, height - 2), 2)
         _set_height(self.turn_memory, memory)
 
@@ -83,6 +90,11 @@ class Sidebar(PaneColumn):
         return wanted
 
     def on_resize(self, event: events.Resize) -> None:
+        self.share_height()
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
         self.share_height()
 
 

@@ -14,10 +14,9 @@ from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 class BlockContext(Struct, frozen=True):
     """`now` is seconds on the clock of `state.reducer.apply`; `last`: no block follows.
 
-    `breath` is true in the half of the second in which a running call's dot is small. `live_output` shows the
-    newest output under a running call. A block that isn't `unfolded` may show an `excerpt`. `labelled`
-    returns a text with labels for the long pastes in it. While something is `asked`, no other key is
-    highlighted. `has_ways_on`: an end that waits shows its keys.
+    `breath` is true in the half of the second in which a running call's dot is small. A block that isn't
+    `unfolded` may show an `excerpt`. `labelled` returns a text with labels for the long pastes in it. While
+    something is `asked`, no other key is highlighted. `has_ways_on`: an end that waits shows its keys.
     """
 
     look: RenderStyle
@@ -26,7 +25,6 @@ class BlockContext(Struct, frozen=True):
     unfolded: bool = False
     excerpt: bool = False
     breath: bool = False
-    live_output: bool = False
     has_ways_on: bool = True
     labelled: Callable[[str], str] = str
     asked: bool = False

@@ -59,7 +59,6 @@ class Document:
     def __init__(self, look: RenderStyle, clock: Callable[[], float]) -> None:
         self.look = look
         self.breath = False
-        self.live_output = False
         self.asked = False
         """Whether a question is open: then the key to press is in the question."""
         self.has_ways_on = True
@@ -280,12 +279,6 @@ class Document:
         if self.entries:
             self._changed(len(self.entries) - 1)
 
-    def redraw_running(self, first: int) -> None:
-        """Redraw the blocks from `first` on whose height depends on `live_output`."""
-        for index in range(first, len(self.entries)):
-            if ticks(self.entries[index].block, last=False):
-                self._changed(index)
-
     def _append(self, index: int, block: Block) -> None:
         entry = self._entry(self.entries[index - 1].block if index else None, block)
         self.entries.append(entry)
@@ -381,7 +374,6 @@ class Document:
             unfolded=view == "unfolded",
             excerpt=view == "excerpt",
             breath=self.breath,
-            live_output=self.live_output,
             has_ways_on=self.has_ways_on,
             labelled=self.labelled,
             asked=self.asked,

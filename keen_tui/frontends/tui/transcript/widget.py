@@ -118,13 +118,6 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self._past_length = 0
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
-    def set_live_output(self, shown: bool) -> None:
-        """Set whether a running call shows its newest lines under its row."""
-        if shown != self.document.live_output:
-            self.document.live_output = shown
-            self.document.redraw_running(self._past_length)
-            self.viewport.settle()
-
     def set_asked(self, asked: bool) -> None:
         """Set whether a question is open: then the key to press next is in the question, not here."""
         if asked != self.document.asked:

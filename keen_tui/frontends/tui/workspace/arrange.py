@@ -6,11 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
 from textual.geometry import Size
 
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.layout import SIDEBAR_STEP, Layout, is_displayed, layout_of
-from keen_tui.frontends.tui.state.sidebar_widths import keep_columns, kept_columns
+from keen_tui.frontends.tui.state.panel_choices import PanelChoices, keep_choices, kept_choices
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 _HIDDEN: Final = "The panels are hidden: {key} shows them."
@@ -20,13 +21,14 @@ class Arrangement:
     """Where the panes stand.
 
     Args:
-        file: remembers how wide the panels were made.
+        file: remembers how wide the panels were made, and whether Activity is open.
     """
 
     def __init__(self, view: WorkspaceView, file: Path | None) -> None:
         self._view = view
         self._file = file
-        self._columns_wanted = kept_columns(file)
+        self._choices = kept_choices(file)
+        view.sidebar.set_activity_folds(not self._choices.activity_open)
         self._beside_wanted = True
         self._overlay_wanted = False
         self._asked = False
@@ -44,7 +46,7 @@ class Arrangement:
         if size == self._size:
             return
         self._size = size
-        self._known = layout_of(size, self._columns_wanted)
+        self._known = layout_of(size, self._choices.sidebar_columns)
         self._apply()
 
     def set_asked(self, asked: bool) -> None:
@@ -67,8 +69,15 @@ class Arrangement:
             view.say(_HIDDEN.format(key=shown("sidebar")))
         elif not self._give_columns(way * SIDEBAR_STEP):
             view.say(f"The panels can't get {'wider' if way > 0 else 'narrower'} in this window.")
-        elif self._file:
-            view.work(self._keep(self._file), "sidebar")
+
+    def fold_activity(self) -> None:
+        """Show all of Activity, or a single row until a call lasts, and have that written down."""
+        view = self._view
+        if not view.sidebar.display:
+            self.toggle_sidebar()
+        is_open = view.sidebar.activity.is_short
+        view.sidebar.set_activity_folds(not is_open)
+        self._choose(replace(self._choices, activity_open=is_open))
 
     def show_row(self, turn: int, call_id: str | None) -> None:
         """Lead to the row of a call or a turn in Activity."""
@@ -101,19 +110,26 @@ class Arrangement:
         shape = layout_of(size, wanted)
         if shape.sidebar_columns == before.sidebar_columns:
             return False
-        self._columns_wanted = 0 if wanted == shape.usual_columns else shape.sidebar_columns
+        columns = 0 if wanted == shape.usual_columns else shape.sidebar_columns
+        self._choose(replace(self._choices, sidebar_columns=columns))
         self._known = shape
         self._apply()
         return True
 
+    def _choose(self, choices: PanelChoices) -> None:
+        """Note what the user wants, and write it down."""
+        self._choices = choices
+        if self._file:
+            self._view.work(self._keep(self._file), "sidebar")
+
     async def _keep(self, file: Path) -> None:
-        """Write the newest width down, one after another."""
+        """Write the newest choices down, one after another."""
         self._keeping = self._keeping or asyncio.Lock()
         async with self._keeping:
             try:
-                await asyncio.to_thread(keep_columns, file, self._columns_wanted)
+                await asyncio.to_thread(keep_choices, file, self._choices)
             except OSError as error:
-                self._view.say(f"The width can't be remembered: {error.strerror}.")
+                self._view.say(f"The panels can't be remembered: {error.strerror}.")
 
     def _apply(self) -> None:
         view = self._view
@@ -126,7 +142,6 @@ class Arrangement:
         view.set_class(shape.tiny, "-tiny")
         self._make_room()
         view.composer.set_flat(shape.flat)
-        view.transcript.set_live_output(not beside)
         view.question_pane.set_hidden(shape.tiny)
         view.question_pane.refresh(layout=True)
         if view.focused and not is_displayed(view.focused):
@@ -143,7 +158,7 @@ class Arrangement:
 
     @property
     def _shape(self) -> Layout:
-        return self._known or layout_of(self._view.app.size, self._columns_wanted)
+        return self._known or layout_of(self._view.app.size, self._choices.sidebar_columns)
 
     def _is_beside(self, shape: Layout) -> bool:
         """Whether the panels stand beside the conversation."""

@@ -50,6 +50,7 @@ def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
         "sidebar": lambda words: parts.arrangement.toggle_sidebar(),
         "wider_panels": lambda words: parts.arrangement.widen(1),
         "narrower_panels": lambda words: parts.arrangement.widen(-1),
+        "fold_activity": lambda words: parts.arrangement.fold_activity(),
         "fold_memory": lambda words: screen.sidebar.fold_memory(),
         "next_pane": lambda words: _next_pane(screen),
         "page_up": lambda words: _page(screen, -1),

@@ -100,7 +100,7 @@ def _listed(*words: tuple[str, str]) -> list[tuple[str, str]]:
 def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
     rows = [_row(block, context), *(_remark(words, context.look) for words in remarks(block))]
     if block.status == "running":
-        shown = LIVE_LINES_UNFOLDED if context.unfolded else TAIL_LINES if context.live_output else 0
+        shown = LIVE_LINES_UNFOLDED if context.unfolded else TAIL_LINES
         return [*rows, *_tail(block, context.look, shown)]
     if context.unfolded and block.result is not None:
         look = context.look
@@ -211,7 +211,7 @@ def _remark(words: str, look: RenderStyle) -> Line:
 
 def _tail(block: ToolBlock, look: RenderStyle, shown: int) -> Iterator[Line]:
     """The newest output of a running call, or the last lines of a command that ended well."""
-    rows = [row for row in safe_code(block.tail).split("\n") if row.strip()] if shown else []
+    rows = [row for row in safe_code(block.tail).split("\n") if row.strip()]
     mark = (*look.gutter(), Segment(look.glyphs.live + " ", look.styles("dim")))
     for row in rows[-shown:]:
         text = cut(row.rstrip(), look.wide - 2, look.glyphs.more)
