@@ -110,11 +110,8 @@ class KeenApp(TerminalApp[str | None]):
         self._control_filter, self._ascii_filter = ControlFilter(), AsciiFilter()
         self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
         self._themes = {theme.name: theme}
-        self._entrance = Entrance(
-            Styles(theme, colour=self._colour),
-            self._glyphs,
-            kept_choices(self.settings.sidebar_file).sidebar_columns,
-        )
+        columns = kept_choices(self.settings.sidebar_file).sidebar_columns
+        self._entrance = Entrance(Styles(theme, colour=self._colour), self._glyphs, columns)
         self.register_theme(theme.textual())
         self.begin_with_theme(theme.name)
 
