@@ -275,10 +275,10 @@ async def test_the_editor_says_when_another_policy_sends_none_of_it(tmp_path: Pa
 async def test_only_turns_have_a_memory_to_edit(tmp_path: Path) -> None:
     async with context_view(tmp_path) as driver:
         await choose(driver, "turn 3")
-        assert driver.shows("e memory")
+        assert driver.shows("e edit memory")
         await driver.press("home")
         await driver.until_shown("system prompt   as")
-        assert not driver.shows("e memory")
+        assert not driver.shows("e edit memory")
         await driver.press("e")
         await driver.until_shown("Choose a turn to edit its TurnMemory.")
 
@@ -355,44 +355,46 @@ async def test_a_small_terminal_still_shows_part_and_text(tmp_path: Path) -> Non
         assert driver.shows("total") and driver.shows("as summary")
 
 
-async def test_memory_asks_for_the_policy_and_marks_the_one_in_use(tmp_path: Path) -> None:
-    async with workspace(tmp_path, size=(80, 24)) as driver:
+async def test_memory_shows_the_policies_side_by_side_and_p_uses_one(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.report = contexts.pictured()
+        await driver.play(*story.three_turns())
         await driver.type("/memory")
         await driver.press("enter")
-        await driver.until_shown("What should later turns remember of a finished turn?")
-        await driver.until(lambda: not driver.screen.question_pane.guarded)
-        assert driver.shows("1  ● summary") and driver.shows("now summary")
-        assert driver.shows("takes effect with the next turn")
-        await driver.press("3", "enter")
+        await shown(driver)
+        assert not driver.shows("p use it")
+        await driver.press("p")
+        await driver.until_shown("summary is in use already.")
+        await driver.press("right", "right")
+        await driver.until_shown("p use it")
+        await driver.press("p")
         await driver.until_shown("Later turns get full-trace, from the next turn on.")
         assert ("set_policy", "full-trace") in driver.session.calls
-        await driver.until(lambda: driver.screen.state.policy == "full-trace")
 
 
-async def test_the_policy_in_use_can_stay_and_a_refusal_is_told(tmp_path: Path) -> None:
-    async with workspace(tmp_path) as driver:
-        await driver.type("/memory")
-        await driver.press("enter")
-        await driver.until(lambda: bool(driver.screen.question_pane.question))
-        await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("enter")
-        await driver.until_shown("The memory policy is still summary.")
+async def test_a_refused_policy_is_told_on_the_page(tmp_path: Path) -> None:
+    async with context_view(tmp_path) as driver:
         driver.session.refusal = "Not now."
-        await driver.type("/memory")
-        await driver.press("enter")
-        await driver.until(lambda: bool(driver.screen.question_pane.question))
-        await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("2", "enter")
+        await driver.press("right", "p")
         await driver.until_shown("Not now.")
         assert not any(call[0] == "set_policy" for call in driver.session.calls)
 
 
-async def test_memory_leads_to_the_context_view(tmp_path: Path) -> None:
+async def test_u_goes_from_the_next_request_to_the_usage_and_back(tmp_path: Path) -> None:
+    async with context_view(tmp_path) as driver:
+        await driver.press("u")
+        await driver.until_shown("u next request")
+        await driver.press("u")
+        await shown(driver)
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_u_goes_from_the_usage_to_the_next_request(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         driver.session.report = contexts.pictured()
-        await driver.type("/memory")
+        await driver.type("/usage")
         await driver.press("enter")
-        await driver.until_shown("edit what is remembered")
-        await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("4", "enter")
+        await driver.until_shown("u next request")
+        await driver.press("u")
         await shown(driver)

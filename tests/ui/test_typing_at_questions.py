@@ -12,7 +12,6 @@ from textual.events import Paste
 from keen_tui.domain.display import CommandDisplay, PartDisplay
 from keen_tui.domain.events import AnswerChoice, ApprovalRequested, Event, QuestionAsked
 from keen_tui.frontends.shared.questions import InUseQuestion
-from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.questions.confirm import question_of
 from keen_tui.frontends.tui.questions.question import GivenAnswer
 from keen_tui.frontends.tui.questions.question_pane import QuestionPane
@@ -300,7 +299,7 @@ async def test_a_paste_is_part_of_the_words(tmp_path: Path) -> None:
 
 async def test_letters_at_a_question_of_the_workspace_stay_in_the_draft(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
-        driver.screen.open_question(question_of(InUseQuestion("A session"), UNICODE))
+        driver.screen.open_question(question_of(InUseQuestion("A session")))
         await read(driver)
         await driver.type("2 birds")
         await driver.press("enter")

@@ -49,14 +49,12 @@ from keen_tui.frontends.shared.questions import (
     DiscardQuestion,
     InUseQuestion,
     LeaveQuestion,
-    MemoryQuestion,
     PermissionsQuestion,
     ReplaceQuestion,
     ShortQuestion,
     SwitchQuestion,
     UndoQuestion,
 )
-from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.questions.confirm import question_of as screen_question_of
 from keen_tui.memory.pending import PendingState
 from tests.support.changes import file, turn_three
@@ -156,7 +154,6 @@ QUESTIONS: tuple[ShortQuestion, ...] = (
     ReplaceQuestion(PENDING, "Begin a new session?", running=False),
     SwitchQuestion(PENDING, "Roadrunner 2"),
     InUseQuestion("A session"),
-    MemoryQuestion("summary"),
     PermissionsQuestion("ask", Permitted(saved=("make *",))),
 )
 
@@ -164,8 +161,8 @@ QUESTIONS: tuple[ShortQuestion, ...] = (
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_both_front_ends_offer_the_answers_that_commands_know(question: ShortQuestion) -> None:
     lines = {choice.id for choice in line_question_of(question).choices}
-    screen = {choice.id for choice in screen_question_of(question, UNICODE).choices}
-    assert screen - {"close", "edit"} <= lines
+    screen = {choice.id for choice in screen_question_of(question).choices}
+    assert screen - {"close"} <= lines
 
 
 def test_every_shared_command_has_a_name_to_be_called_by() -> None:
@@ -383,7 +380,7 @@ async def test_the_next_request_is_the_one_with_the_draft(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("answer", "done"),
-    [("full-trace", ["set_policy"]), ("summary", []), ("stay", []), ("", []), ("edit", ["context"])],
+    [("full-trace", ["set_policy"]), ("summary", []), ("stay", []), ("", [])],
 )
 async def test_the_memory_policy_changes_only_to_another(
     tmp_path: Path, answer: str, done: list[str]
@@ -392,6 +389,21 @@ async def test_the_memory_policy_changes_only_to_another(
     await MEMORY.does(at.context, "")
     assert at.done == done
     assert bool(at.person.said) is (answer in ("full-trace", "summary"))
+
+
+@pytest.mark.parametrize(("words", "done"), [("full-trace", [("set_policy", "full-trace")]), ("summary", [])])
+async def test_memory_takes_a_policy_without_asking(tmp_path: Path, words: str, done: list[object]) -> None:
+    at = At(tmp_path, "in-band")
+    await MEMORY.does(at.context, words)
+    assert at.session.calls == done and not at.person.asked
+
+
+async def test_an_unknown_policy_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    with pytest.raises(WordsRefused, match="Did you mean full-trace"):
+        await MEMORY.does(at.context, "ful-trace")
+    with pytest.raises(WordsRefused, match="Choose summary, in-band or full-trace"):
+        await MEMORY.does(at.context, "everything else")
 
 
 @pytest.mark.parametrize(

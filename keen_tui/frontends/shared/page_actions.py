@@ -45,6 +45,8 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Edit",
         "Changes, Settings, Review: opens your editor there. Next request: edits TurnMemory",
     ),
+    _key("page_policy", ("p",), "Use the policy", "Next request: uses the memory policy that you look at"),
+    _key("page_usage", ("u",), "Usage", "Next request: shows tokens and cost, turn by turn; again goes back"),
     _key(
         "page_copy",
         ("ctrl+y",),

@@ -265,8 +265,7 @@ class PermissionsQuestion(Struct, frozen=True):
 
 
 class MemoryQuestion(Struct, frozen=True):
-    """Which memory policy to use, where `policy` is in use: a policy, or "edit" for the page where memory is
-    edited."""
+    """Which memory policy to use, where `policy` is in use."""
 
     policy: PolicyName
 
@@ -305,10 +304,10 @@ ConfirmQuestion: TypeAlias = (
 )
 """Questions that consist of a title, sentences and answers only."""
 
-ShortQuestion: TypeAlias = ConfirmQuestion | PermissionsQuestion | MemoryQuestion
+ShortQuestion: TypeAlias = ConfirmQuestion | PermissionsQuestion
 """Questions that fit below the conversation."""
 
-CommandQuestion: TypeAlias = ShortQuestion | UndoQuestion
+CommandQuestion: TypeAlias = ShortQuestion | MemoryQuestion | UndoQuestion
 
 
 def approval_choices(event: ApprovalRequested, gap: str) -> tuple[Choice, ...]:

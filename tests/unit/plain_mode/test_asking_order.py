@@ -12,7 +12,6 @@ from keen_tui.frontends.shared.questions import (
     ReplaceQuestion,
     SwitchQuestion,
 )
-from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.questions.confirm import question_of as screen_question_of
 from keen_tui.memory.pending import PendingState
 
@@ -36,7 +35,7 @@ LAST = {"discard", "leave", "switch", "replace"}
 def test_the_first_keeps_everything_then_comes_retry_and_last_what_was_asked_for(
     question: ConfirmQuestion,
 ) -> None:
-    screen = screen_question_of(question, UNICODE)
+    screen = screen_question_of(question)
     for drawn in (line_question_of(question), screen):
         first, *between, last = [choice.id for choice in drawn.choices]
         assert first == "keep"

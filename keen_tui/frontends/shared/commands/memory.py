@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import cast, get_args
+from typing import Final, cast, get_args
 
 from keen_tui.domain.choices import PolicyName
-from keen_tui.frontends.shared.commands.command import Command, CommandContext
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.pages import ContextPage
+from keen_tui.text.nearest import did_you_mean
 from keen_tui.text.units import size
+
+POLICY_CHOSEN: Final = "Later turns get {policy}, from the next turn on."
 
 
 async def compact(context: CommandContext, words: str) -> None:
@@ -34,18 +37,21 @@ async def resumed(context: CommandContext) -> str:
 
 
 async def memory(context: CommandContext, words: str) -> None:
-    """Choose how much of a finished turn later turns get, or edit what is remembered."""
+    """Choose how much of a finished turn later turns get: the policy that `words` name, or an answer. The
+    screen shows the next request instead, where the policies stand side by side."""
     from keen_tui.frontends.shared.questions import MemoryQuestion
 
+    policies = get_args(PolicyName)
+    if words and words not in policies:
+        hint = did_you_mean(words, policies) or f"Choose {', '.join(policies[:-1])} or {policies[-1]}."
+        raise WordsRefused(f"There is no memory policy {words}. {hint}")
     session = context.session
-    choice = await context.ui.ask(MemoryQuestion(session.policy))
-    if choice == "edit":
-        await next_request(context)
-    elif choice == session.policy:
+    choice = words or await context.ui.ask(MemoryQuestion(session.policy))
+    if choice == session.policy:
         context.ui.say(f"The memory policy is still {choice}.")
-    elif choice in get_args(PolicyName):
+    elif choice in policies:
         context.controls.set_policy(cast(PolicyName, choice))
-        context.ui.confirm(f"Later turns get {choice}, from the next turn on.")
+        context.ui.confirm(POLICY_CHOSEN.format(policy=choice))
 
 
 COMPACT = Command(
@@ -71,7 +77,8 @@ MEMORY = Command(
     keys=(),
     label="Memory policy",
     slash=("memory",),
-    help="sets how much later turns remember of a finished turn; edits TurnMemory",
+    takes="[policy]",
+    help="shows and edits what later turns remember, and sets the policy",
     does=memory,
 )
 COMMANDS = (COMPACT, CONTEXT, MEMORY)

@@ -151,7 +151,8 @@ class WorkspacePages:
         from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint
 
         view = self._view
-        view.open_page(UsageScreen(view.look, view.glyphs, view.state))
+        page = UsageScreen(view.look, view.glyphs, view.state)
+        view.open_page(page, lambda wants_request: view.run("context") if wants_request else None)
 
     def _skills(self, page: SkillsPage) -> None:
         from keen_tui.frontends.tui.pages.skills import SkillsScreen  # noqa: PLC0415 - not before the first paint

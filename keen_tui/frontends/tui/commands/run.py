@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
+from keen_tui.frontends.shared.commands.memory import CONTEXT
 from keen_tui.frontends.shared.pages import Page
-from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, TreeQuestion, UndoQuestion
+from keen_tui.frontends.shared.questions import (
+    CommandQuestion,
+    LeaveQuestion,
+    MemoryQuestion,
+    TreeQuestion,
+    UndoQuestion,
+)
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
@@ -85,9 +92,12 @@ class ScreenUi:
         """The id of the answer, "" for none."""
         if isinstance(question, UndoQuestion):
             return await self._pages().ask_undo(question)
+        if isinstance(question, MemoryQuestion):
+            self._view.run(CONTEXT.id)
+            return ""
         self._asked = question
         try:
-            return await self._view.ask(question_of(question, self._view.glyphs))
+            return await self._view.ask(question_of(question))
         finally:
             if self._asked is question:
                 self._asked = None

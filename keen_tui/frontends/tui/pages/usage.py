@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from keen_tui.domain.spent import Spent
+from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
@@ -117,7 +118,11 @@ class UsageRows(RowWidget):
         whole = wrapped(words, inner, look("soft"))
         if not blank:
             whole = [cut_row(Text(words, look("soft")), inner, self.glyphs.more)]
-        keys = (self.key_hint(f"{self.glyphs.up}{self.glyphs.down}", "scroll"), self.key_hint("esc", "back"))
+        keys = (
+            self.key_hint(f"{self.glyphs.up}{self.glyphs.down}", "scroll"),
+            self.key_hint(shown("page_usage"), "next request"),
+            self.key_hint("esc", "back"),
+        )
         return [
             *self._summaries(state.turns, width),
             *blank,
@@ -217,8 +222,8 @@ class UsageRows(RowWidget):
         return indented(spread(left, right, width - 2 * _EDGE, self.glyphs.more), _EDGE)
 
 
-class UsageScreen(KeenScreen[None]):
-    """Covers the workspace until esc."""
+class UsageScreen(KeenScreen[bool]):
+    """Covers the workspace until esc. Its result is true if the next request is wanted instead."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", show=False),
@@ -228,6 +233,7 @@ class UsageScreen(KeenScreen[None]):
         Binding("pagedown,space", "page(1)", show=False),
         Binding("home", "scroll(-1000000)", show=False),
         Binding("end", "scroll(1000000)", show=False),
+        same_key("page_usage", "dismiss(True)"),
     ]
 
     def __init__(self, styles: Styles, glyphs: Glyphs, state: UiState) -> None:

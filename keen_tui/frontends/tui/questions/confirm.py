@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from rich.text import Text
 
-from keen_tui.domain.reports import POLICIES
 from keen_tui.frontends.shared.questions import (
-    Choice,
     ConfirmQuestion,
-    MemoryQuestion,
     PermissionsQuestion,
     ShortQuestion,
 )
@@ -23,18 +20,10 @@ from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.text.sanitize import clean
 
-_POLICY_CELLS = max(map(len, POLICIES))
 
-
-def question_of(asked: ShortQuestion, glyphs: Glyphs) -> Question:
+def question_of(asked: ShortQuestion) -> Question:
     """The question of a command, as the pane asks it."""
-    match asked:
-        case PermissionsQuestion():
-            return permissions_question(asked)
-        case MemoryQuestion():
-            return _memory_question(asked, glyphs)
-        case _:
-            return _confirm_question(asked)
+    return permissions_question(asked) if isinstance(asked, PermissionsQuestion) else _confirm_question(asked)
 
 
 def _confirm_question(asked: ConfirmQuestion) -> Question:
@@ -51,24 +40,4 @@ def _confirm_question(asked: ConfirmQuestion) -> Question:
         body=body,
         choices=(first, *others),
         preselected=None if could_lose_work else 0,
-    )
-
-
-def _memory_question(asked: MemoryQuestion, glyphs: Glyphs) -> Question:
-    """The policies, with a mark at the one in use, and the way to edit by hand."""
-
-    def mark(choice: Choice) -> str:
-        return glyphs.running if choice.id == asked.policy else " "
-
-    choices = (
-        replace(choice, label=f"{mark(choice)} {choice.label.ljust(_POLICY_CELLS)}")
-        for choice in asked.choices
-    )
-    edit = Choice(id="edit", label="  edit what is remembered", consequence="turn by turn, by hand")
-    return Question(
-        title=asked.title,
-        facts=f"now {asked.policy}",
-        why="A change takes effect with the next turn.",
-        choices=(*choices, edit),
-        preselected=POLICIES.index(asked.policy),
     )

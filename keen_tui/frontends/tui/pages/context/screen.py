@@ -11,7 +11,9 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import POLICIES, ContextReport
+from keen_tui.frontends.shared.commands.memory import POLICY_CHOSEN
 from keen_tui.frontends.shared.port import SessionControls
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -23,6 +25,7 @@ from keen_tui.frontends.tui.pages.context.head import ESTIMATES, ContextHead
 from keen_tui.frontends.tui.pages.context.pane import PartPane
 from keen_tui.frontends.tui.pages.context.parts import PartTable
 from keen_tui.frontends.tui.pages.context.reader import PartReader
+from keen_tui.frontends.tui.pages.usage import UsageScreen
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.header import HeaderBar
@@ -53,6 +56,8 @@ class ContextScreen(KeenScreen[None]):
         Binding("right", "policy(1)", show=False),
         Binding("enter", "read", show=False),
         same_key("page_edit", "edit"),
+        same_key("page_policy", "use_policy"),
+        same_key("page_usage", "usage"),
         same_key("page_copy", "copy"),
     ]
 
@@ -127,6 +132,23 @@ class ContextScreen(KeenScreen[None]):
             self.app.copy_to_clipboard(self._view.size(part).text)
             self._foot.say(f"copied {part.title}")
 
+    def action_use_policy(self) -> None:
+        """Use the policy that is looked at."""
+        policy = POLICIES[self._view.chosen]
+        if policy == self._view.report.policy:
+            self._foot.say(f"{policy} is in use already.")
+            return
+        try:
+            self._controls.set_policy(policy)
+        except KeenError as error:
+            self._foot.say(str(error))
+        else:
+            self._foot.say(POLICY_CHOSEN.format(policy=policy))
+
+    def action_usage(self) -> None:
+        """Show what the session has used."""
+        self.app.push_screen(UsageScreen(self._foot.look, self._foot.glyphs, self._state))
+
     def action_edit(self) -> None:
         """Edit what is remembered of the chosen turn."""
         part = self._table.chosen
@@ -182,6 +204,8 @@ class ContextScreen(KeenScreen[None]):
             (f"{glyphs.left}{glyphs.right}", "policy"),
             ("enter", "read"),
         ]
-        keys += [(shown("page_edit"), "memory")] if part and part.kind == "turn" else []
+        keys += [(shown("page_policy"), "use it")] if self._view.chosen != self._view.in_use else []
+        keys += [(shown("page_edit"), "edit memory")] if part and part.kind == "turn" else []
         fact = ESTIMATES if self.app.size.width >= WIDE_FROM else ""
-        self._foot.show(*keys, (shown("page_copy"), "copy"), ("esc", "back"), fact=fact)
+        keys += [(shown("page_usage"), "usage"), (shown("page_copy"), "copy")]
+        self._foot.show(*keys, ("esc", "back"), fact=fact)
