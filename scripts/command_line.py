@@ -16,7 +16,7 @@ from typing import Any, Final
 import shtab
 
 from keen_tui.settings.about import Completes
-from keen_tui.settings.flags import BELONGS, add_flag
+from keen_tui.settings.flags import BELONGS, add_flag, flags_of
 from keen_tui.settings.line_flags import LineFlag, flag_groups
 from keen_tui.settings.subcommands import PURPOSE, SHELLS, SUBCOMMANDS, Subcommand
 from keen_tui.subcommands.completion import SCRIPTS, VALUES
@@ -65,11 +65,12 @@ def completion_parser() -> argparse.ArgumentParser:
     """The command line as shells should complete it."""
     parser = argparse.ArgumentParser(prog="keen-tui", description=PURPOSE, add_help=False)
     for flag in _flags():
-        if not BELONGS.get(_name_of(flag)):
+        if not BELONGS.get(flag.dest):
             _add(parser, flag)
     commands = parser.add_subparsers(dest="command")
     for command in SUBCOMMANDS:
         each = commands.add_parser(command.name, help=command.usages[0][1], add_help=False)
+        each.add_argument("-h", "--help", action="help", help="show how to use this command")
         if command.name == "mcp":
             _add_actions(each)
         else:
@@ -79,9 +80,9 @@ def completion_parser() -> argparse.ArgumentParser:
 
 def _add_parts(parser: argparse.ArgumentParser, command: Subcommand) -> None:
     """Add the flags and the arguments of a command."""
-    for flag in _flags():
-        if command.name in BELONGS.get(_name_of(flag), ()) or (command.has_settings and flag.is_setting):
-            _add(parser, flag)
+    of_settings = [flag for flag in _flags() if command.has_settings and flag.is_setting]
+    for flag in (*of_settings, *flags_of(command.name)):
+        _add(parser, flag)
     if command.words:
         parser.add_argument("word", choices=command.words, help=command.takes)
     if command.completes:
@@ -101,10 +102,6 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
 
 def _flags() -> Iterator[LineFlag]:
     return (flag for group in flag_groups() for flag in group.flags)
-
-
-def _name_of(flag: LineFlag) -> str:
-    return flag.names[-1].removeprefix("--").replace("-", "_")
 
 
 def _add(parser: argparse.ArgumentParser, flag: LineFlag) -> None:

@@ -21,7 +21,7 @@ from keen_tui.settings.subcommands import (
 )
 from keen_tui.subcommands.mcp_flags import ACTIONS, FLAGS_OF_ADD
 
-_DATE: Final = "2026-11-24"
+_DATE: Final = "2026-11-28"
 """When what the page says changed last."""
 
 _FOLDERS: Final = (

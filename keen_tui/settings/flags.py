@@ -17,35 +17,44 @@ from keen_tui.settings.subcommands import SUBJECTS
 from keen_tui.text.nearest import did_you_mean
 
 
-class _Parser(LineParser):
-    def format_help(self) -> str:
-        """Written for people: what one types first, then all flags by what they are about."""
-        from keen_tui.settings.help_text import help_text  # noqa: PLC0415 - only where it is asked for
-
-        return help_text(flag_groups(), os.environ)
-
-
 def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     """What was given, by name: only that, and always `words`, the command and what stands behind it.
 
     Raises:
         ConfigError: an unknown flag or command, a wrong value, flags that don't go together.
+        SystemExit: help or the version was asked for, and is printed.
     """
+    if argv[:1] == ["help"]:
+        argv = ["--help", *argv[1:]]
     if argv[:1] == ["mcp"]:
         return {"words": list(argv)}  # it has flags of its own: subcommands/mcp_flags.py
     reader = parser()
     read, unknown = reader.parse_known_intermixed_args(argv)
-    if unknown:
-        reader.refuse(unknown)
     given = vars(read)
     command = command_of(given)
+    if unknown and "help" not in given:
+        reader.refuse(unknown)
     if command and command not in SUBJECTS:
         meant = did_you_mean(command, SUBJECTS) or f" The commands are {', '.join(SUBJECTS)}."
         raise ConfigError(f"There is no command {command!r}.{meant} To send a prompt, use -p.")
+    if "help" in given:
+        topic = given["help"] or command
+        if topic == "mcp":
+            return {"words": ["mcp", "--help"]}
+        reader.show(_help(topic))
     _require_sense(command, given)
     if "input" in given:  # messages come on standard input, so it is no prompt
         given["prompt"] = "" if given.get("prompt", "-") == "-" else given["prompt"]
     return given
+
+
+def _help(topic: str) -> str:
+    """The help on a command, on "all", or, if it is "", on what people type most."""
+    from keen_tui.settings import help_text  # noqa: PLC0415 - only where it is asked for
+
+    if topic == "all":
+        return help_text.full_help(flag_groups(), os.environ)
+    return help_text.command_help(topic, flags_of(topic)) if topic else help_text.brief_help(flag_groups())
 
 
 def command_of(given: Mapping[str, Any]) -> str:
@@ -59,8 +68,18 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in names if name in given}
 
 
+def flags_of(command: str) -> list[LineFlag]:
+    """The flags that this command takes, apart from those of settings."""
+    return [
+        flag
+        for group in flag_groups()
+        for flag in group.flags
+        if command in BELONGS.get(flag.dest, ()) or (command, flag.dest) in _TAKEN_TOO
+    ]
+
+
 def parser() -> LineParser:
-    parser = _Parser(
+    parser = LineParser(
         prog="keen-tui",
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
@@ -122,6 +141,7 @@ _TAKEN_TOO = frozenset(
     (
         *(("serve", flag) for flag in ("demo", "pace", "resume", "go_on", "fork", "worktree", "init")),
         ("review", "output"),
+        ("eval", "max_cost"),
     )
 )
 """Commands and flags among those that they take all the same."""
@@ -162,11 +182,13 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         if flag in given and command not in owners:
             written = flag.replace("_", "-")
             raise ConfigError(
-                f"--{written} belongs to the command {' or '.join(owners)}. See keen-tui --help."
+                f"--{written} belongs to the command {' or '.join(owners)}. See keen-tui {owners[0]} --help."
             )
     for flag, written in _WRITTEN.items():
         if command and flag in given and (command, flag) not in _TAKEN_TOO:
-            raise ConfigError(f"{written} doesn't go with the command {command}. See keen-tui --help.")
+            raise ConfigError(
+                f"{written} doesn't go with the command {command}. See keen-tui {command} --help."
+            )
     for one, other in _APART:
         if one in given and other in given:
             raise ConfigError(f"{_WRITTEN[one]} and {_WRITTEN[other]} don't go together: choose one.")
@@ -177,11 +199,11 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     for flag, owners in _NEEDS.items():
         if flag in given and command != "review" and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
-            raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
+            raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help all.")
     if "input" in given and given["output"] != "stream-json":
         raise ConfigError("--input stream-json needs --output stream-json.")
-    if "max_cost" in given and command != "eval" and "until" not in given:
-        raise ConfigError("--max-cost belongs to --until or to the command eval. See keen-tui --help.")
+    if "max_cost" in given and (command, "max_cost") not in _TAKEN_TOO and "until" not in given:
+        raise ConfigError("--max-cost belongs to --until or to the command eval. See keen-tui --help all.")
     _require_limits(command, given)
     forms = get_args(ReviewOutput if command == "review" else Output)
     if given.get("output", "text") not in forms:

@@ -10,6 +10,7 @@ from keen_tui import __version__
 from keen_tui.domain.choices import MOST_TURNS, PRIORITIES, ExportFormat, Output, ReviewOutput
 from keen_tui.settings.about import Completes, Flag
 from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS
+from keen_tui.settings.subcommands import SUBJECTS
 
 
 class LineFlag(NamedTuple):
@@ -23,6 +24,11 @@ class LineFlag(NamedTuple):
     options: Mapping[str, Any] = {}
     completes: Completes = ""
     is_setting: bool = False
+
+    @property
+    def dest(self) -> str:
+        """The name of what it gives."""
+        return str(self.options.get("dest") or self.names[-1].removeprefix("--").replace("-", "_"))
 
     @property
     def usage(self) -> str:
@@ -219,7 +225,12 @@ _OTHERS = (
         "show the version",
         options={"action": "version", "version": f"keen-tui {__version__}"},
     ),
-    LineFlag(("-h", "--help"), "show this help", options={"action": "help"}),
+    LineFlag(
+        ("-h", "--help"),
+        "show the common flags and commands; --help all shows everything, --help COMMAND one command",
+        "COMMAND",
+        {"nargs": "?", "choices": ("all", *SUBJECTS)},
+    ),
 )
 
 

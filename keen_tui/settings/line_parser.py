@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -32,7 +33,12 @@ class LineParser(argparse.ArgumentParser):
     @property
     def see_help(self) -> str:
         """Where to read more."""
-        return f"See {self.prog} --help."
+        return f"See {self.prog} --help all."
+
+    def show(self, text: str) -> NoReturn:
+        """Print this text, then raise SystemExit."""
+        self._print_message(text, sys.stdout)
+        self.exit()
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """Raises ConfigError about words that nothing takes."""

@@ -10,11 +10,13 @@ from keen_tui.settings.about import Completes
 
 
 class Subcommand(NamedTuple):
-    """A command. `usages` are its arguments after `keen-tui NAME`, each with its meaning; `takes` describes
-    its arguments, for errors. `words` are fixed words among them, `completes` is the kind of all others, for
-    shell completion. `has_settings`: it accepts the flags of settings."""
+    """A command. `brief` is its meaning in a few words; `usages` are its arguments after `keen-tui NAME`,
+    each with its meaning; `takes` describes its arguments, for errors. `words` are fixed words among them,
+    `completes` is the kind of all others, for shell completion. `has_settings`: it accepts the flags of
+    settings."""
 
     name: str
+    brief: str
     usages: tuple[tuple[str, str], ...]
     takes: str = "no arguments"
     words: tuple[str, ...] = ()
@@ -26,16 +28,18 @@ SHELLS: Final = ("bash", "zsh", "fish")
 """The shells that have a completion script."""
 
 SUBCOMMANDS: Final = (
-    Subcommand("sessions", (("[--all]", "list the sessions of this folder, or all"),)),
-    Subcommand("usage", (("[--days 7] [--json]", "tokens and cost, by day and model"),)),
+    Subcommand("sessions", "list sessions", (("[--all]", "list the sessions of this folder, or all"),)),
+    Subcommand("usage", "tokens and cost", (("[--days 7] [--json]", "tokens and cost, by day and model"),)),
     Subcommand(
         "review",
+        "find bugs in changes",
         (("[--base BRANCH] [FOCUS]", "find bugs in changes; it only reads"),),
         takes="what to look for above all",
         has_settings=True,
     ),
     Subcommand(
         "eval",
+        "compare memory policies",
         (("[TASK ...]", "compare memory policies on tasks"),),
         takes="folders or names of tasks",
         completes="folder",
@@ -43,22 +47,25 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "export",
+        "write out a session",
         (("ID [--format html]", "write a session to a file"),),
         takes="one session id",
         completes="sessions",
     ),
     Subcommand(
         "replay",
+        "play a session",
         (("FILE [--speed 4]", "play a session on the screen"),),
         takes="one file",
         completes="file",
         has_settings=True,
     ),
-    Subcommand("settings", (("", "write a file that explains all settings"),)),
-    Subcommand("schema", (("", "print the JSON schema of stream-json"),)),
-    Subcommand("trust", (("", "decide again whether to trust a project"),)),
+    Subcommand("settings", "write a settings file", (("", "write a file that explains all settings"),)),
+    Subcommand("schema", "schema of stream-json", (("", "print the JSON schema of stream-json"),)),
+    Subcommand("trust", "trust a project, or not", (("", "decide again whether to trust a project"),)),
     Subcommand(
         "worktrees",
+        "list or remove work trees",
         (("[remove NAME]", "list the work trees here, or remove one"),),
         takes="remove and a name, or no arguments",
         words=("remove",),
@@ -66,6 +73,7 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "mcp",
+        "manage MCP servers",
         (
             ("list", "list the MCP servers and their states"),
             ("--help", "add, remove and sign in to MCP servers"),
@@ -74,16 +82,19 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "acp",
+        "connect to an editor",
         (("", "connect to an editor that speaks ACP"),),
         has_settings=True,
     ),
     Subcommand(
         "serve",
+        "show it in a browser",
         (("[--port 8000]", "show the screen in a browser here"),),
         has_settings=True,
     ),
     Subcommand(
         "completion",
+        "completion for a shell",
         (("SHELL", "print completion for bash, zsh or fish"),),
         takes="bash, zsh or fish",
         words=SHELLS,
@@ -98,15 +109,12 @@ PURPOSE: Final = "a terminal workspace for a coding agent"
 EXAMPLES: Final = (
     ("keen-tui", "choose a model, then work in this folder"),
     ("keen-tui --demo", "the guided tour: no key, no network"),
+    ('keen-tui -p "why do tests fail?"', "one turn; the answer on standard output"),
     ("keen-tui --continue", "continue this folder's newest session"),
     ("keen-tui --worktree fix", "work on a branch in a separate folder"),
     ("keen-tui --plain", "line by line, for screen readers"),
     ("keen-tui --provider anthropic --model claude-opus-5 --effort high", ""),
     ("keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder", ""),
-    (
-        'keen-tui -p "why does test_cart fail?" --mode plan',
-        "one turn; the answer on standard output",
-    ),
     (
         'keen-tui -p "make the tests pass" --until "make test" --mode auto',
         "a run: turns until the command succeeds",
@@ -116,7 +124,7 @@ EXAMPLES: Final = (
         "piped data is added to the prompt",
     ),
 )
-"""Examples, each with its meaning, "" for none."""
+"""Examples, each with its meaning, "" for none. `--help` shows the first three, `--help all` every one."""
 
 IDS: Final = "Name a session by its id, or by the beginning of its id."
 

@@ -42,6 +42,7 @@ LINES = (
     ("worktrees rem", "worktrees remove"),
     ("mcp logo", "mcp logout"),
     ("completion zs", "completion zsh"),
+    ("--help al", "--help all"),
 )
 
 _MODES = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z]|\x1b[=>]")

@@ -70,13 +70,14 @@ _shtab_keen_tui_options=(
   "--demo[play the guided tour in a scratch project]"
   "--pace[with --demo\: 1 for the usual speed, 2 for twice as fast, 0 for all at once]:N:"
   "(- : *)--version[show the version]"
-  "(- : *)"{-h,--help}"[show this help]"
+  {-h,--help}"[show the common flags and commands\; --help all shows everything, --help COMMAND one command]:COMMAND:(all sessions usage review eval export replay settings schema trust worktrees mcp acp serve completion)"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_defaults_added=0
 
 _shtab_keen_tui_acp_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
   "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
@@ -98,6 +99,7 @@ _shtab_keen_tui_acp_options=(
 _shtab_keen_tui_acp_defaults_added=0
 
 _shtab_keen_tui_completion_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   ":bash, zsh or fish:(bash zsh fish)"
 )
 
@@ -105,6 +107,7 @@ _shtab_keen_tui_completion_options=(
 _shtab_keen_tui_completion_defaults_added=0
 
 _shtab_keen_tui_eval_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
   "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
@@ -121,6 +124,7 @@ _shtab_keen_tui_eval_options=(
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
   "--json[with usage or eval\: print JSON]"
+  "--max-cost[with --until or eval\: end at this cost in US dollars]:USD:"
   "--policies[with eval\: the memory policies to compare, such as summary,in-band (default\: summary,full-trace)]:LIST:"
   "--repeat[with eval\: how often each task runs (default 1)]:N:"
   "--keep[with eval\: keep the folders of the runs]"
@@ -131,6 +135,7 @@ _shtab_keen_tui_eval_options=(
 _shtab_keen_tui_eval_defaults_added=0
 
 _shtab_keen_tui_export_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--format[with export\: markdown (default), json or html]:FORM:(markdown json html)"
   {-o,--out}"[with export\: the file to write]:FILE:_files"
   ":one session id:_keen_values_sessions"
@@ -140,7 +145,7 @@ _shtab_keen_tui_export_options=(
 _shtab_keen_tui_export_defaults_added=0
 
 _shtab_keen_tui_mcp_options=(
-
+  "(- : *)"{-h,--help}"[show how to use this command]"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -187,6 +192,7 @@ _shtab_keen_tui_mcp_remove_options=(
 _shtab_keen_tui_mcp_remove_defaults_added=0
 
 _shtab_keen_tui_replay_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
   "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
@@ -210,6 +216,7 @@ _shtab_keen_tui_replay_options=(
 _shtab_keen_tui_replay_defaults_added=0
 
 _shtab_keen_tui_review_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
   "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
@@ -225,6 +232,7 @@ _shtab_keen_tui_review_options=(
   {--plain,--no-plain}"[a conversation line by line, for screen readers and terminals that can only print]"
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
+  "--output[text (default), json, or stream-json\: one event a line\; with review\: text, json, github or gitlab]:FORM:(text json stream-json github gitlab)"
   "--base[with review\: the commits that this branch has and BRANCH lacks]:BRANCH:"
   "--commit[with review\: one commit, or a range such as v1.0..HEAD]:REV:"
   "--uncommitted[with review\: uncommitted changes, new files included]"
@@ -235,13 +243,14 @@ _shtab_keen_tui_review_options=(
 _shtab_keen_tui_review_defaults_added=0
 
 _shtab_keen_tui_schema_options=(
-
+  "(- : *)"{-h,--help}"[show how to use this command]"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_schema_defaults_added=0
 
 _shtab_keen_tui_serve_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--provider[the provider\: openai, anthropic, google, deepseek, openrouter, ollama and others]:NAME:_keen_values_providers"
   "--model[the model\'s name, as the server knows it]:NAME:_keen_values_models"
   "--effort[the reasoning effort, if the model has levels]:LEVEL:_keen_values_efforts"
@@ -257,16 +266,24 @@ _shtab_keen_tui_serve_options=(
   {--plain,--no-plain}"[a conversation line by line, for screen readers and terminals that can only print]"
   "--theme[keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default\: what the terminal can show)]:NAME:_keen_values_themes"
   "--memory[what later turns remember of a finished turn\: summary (default), in-band or full-trace]:POLICY:(summary in-band full-trace)"
+  "--worktree[work in a separate git work tree, on the branch keen\/NAME\: opens the one called NAME, or creates it]:NAME:_keen_values_worktrees"
+  "--init[run your Setup hooks and the project\'s first]"
+  {-c,--continue}"[continue the newest session of this folder]"
+  {-r,--resume}"[continue that session\; the beginning of its id is enough]:ID:_keen_values_sessions"
+  "--fork[with --continue or --resume\: continue in a copy]"
   "--port[with serve\: the port (default\: a free one)]:N:"
   "--address[with serve\: the address to listen on (default\: 127.0.0.1, which other machines can\'t reach)]:ADDRESS:"
   "--clients[with serve\: the most pages open at once (default 4)]:N:"
   "--idle-minutes[with serve\: end the program of a page after this many idle minutes (default 60)\; all is saved]:N:"
+  "--demo[play the guided tour in a scratch project]"
+  "--pace[with --demo\: 1 for the usual speed, 2 for twice as fast, 0 for all at once]:N:"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_serve_defaults_added=0
 
 _shtab_keen_tui_sessions_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--all[with sessions or worktrees\: list those of all folders]"
 )
 
@@ -274,20 +291,21 @@ _shtab_keen_tui_sessions_options=(
 _shtab_keen_tui_sessions_defaults_added=0
 
 _shtab_keen_tui_settings_options=(
-
+  "(- : *)"{-h,--help}"[show how to use this command]"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_settings_defaults_added=0
 
 _shtab_keen_tui_trust_options=(
-
+  "(- : *)"{-h,--help}"[show how to use this command]"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_keen_tui_trust_defaults_added=0
 
 _shtab_keen_tui_usage_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--days[with usage\: how many days, today included (default 30)]:N:"
   "--json[with usage or eval\: print JSON]"
 )
@@ -296,6 +314,7 @@ _shtab_keen_tui_usage_options=(
 _shtab_keen_tui_usage_defaults_added=0
 
 _shtab_keen_tui_worktrees_options=(
+  "(- : *)"{-h,--help}"[show how to use this command]"
   "--all[with sessions or worktrees\: list those of all folders]"
   ":remove and a name, or no arguments:(remove)"
   ":remove and a name, or no arguments:_keen_values_worktrees"
