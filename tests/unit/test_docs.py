@@ -27,7 +27,17 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(target), f"{path} has no heading #{heading}"
 
 
-def test_the_index_of_the_guide_names_every_page() -> None:
+def test_the_index_of_the_guide_lists_every_page_once_and_says_what_it_answers() -> None:
     guide = ROOT / "docs" / "guide"
-    index = (guide / "README.md").read_text()
-    assert [page.name for page in guide.glob("*.md") if f"({page.name})" not in index] == ["README.md"]
+    _, *groups = re.split(r"^## ", (guide / "README.md").read_text(), flags=re.MULTILINE)
+    assert [group.partition("\n")[0] for group in groups] == [
+        "Every day",
+        "Make it yours",
+        "Automate and connect",
+    ]
+    listed = [
+        page
+        for group in groups
+        for page in re.findall(r"^\| \[[^]]+\]\((.+?)\) \| .+ \|$", group, re.MULTILINE)
+    ]
+    assert sorted(listed) == sorted(page.name for page in guide.glob("*.md") if page.name != "README.md")
