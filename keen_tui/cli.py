@@ -179,7 +179,7 @@ def _serve_editor(given: Mapping[str, Any]) -> int:
     if find_spec("acp") is None:
         raise ConfigError(
             "keen-tui acp needs the package agent-client-protocol: install Keen with its extra acp, for "
-            "example by pipx install '.[acp]'."
+            "example by pipx install --force '.[acp]' in Keen's folder."
         )
     from keen_tui.frontend_setup import EditorSessions
     from keen_tui.frontends.acp.run import run_acp

@@ -44,8 +44,8 @@ def run(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, out:
         from keen_tui.subcommands.serve.site import ServeOptions  # noqa: PLC0415
     except ImportError as error:
         raise ConfigError(
-            "keen-tui serve needs the extra serve, which isn't installed: pipx install '.[serve]' in the "
-            "folder of Keen."
+            "keen-tui serve needs the extra serve, which isn't installed: pipx install --force '.[serve]' in "
+            "Keen's folder."
         ) from error
     first = asked_for(given, SessionStore(data_folder(environ)))
     options = ServeOptions(

@@ -21,7 +21,7 @@ _LONGEST_PLAN = 20_000
 _AUTO_EDIT, _ASK, _KEEP_PLANNING = range(3)
 _CHOICES = (
     AnswerChoice(label="yes, continue in auto-edit", consequence="edits and sandboxed commands run"),
-    AnswerChoice(label="yes, and ask each time", consequence="Keen asks before every edit and command"),
+    AnswerChoice(label="yes, and ask each time", consequence="it asks before edits and commands that write"),
     AnswerChoice(label="keep planning", consequence="say what should be different", wants_words=True),
 )
 _MODES: Mapping[int | None, Mode] = {_AUTO_EDIT: "auto-edit", _ASK: "ask"}
