@@ -50,7 +50,7 @@ EndReason = Literal[
 NOBODY = "there is nobody to ask"
 """How the refusal begins when nobody could be asked."""
 
-NOBODY_IN_BACKGROUND = "nobody is asked for a command in the background"
+NOBODY_IN_BACKGROUND = "background commands can't ask"
 """How the refusal of a host begins for such a command."""
 
 STOPPED = "You stopped it."

@@ -115,7 +115,7 @@ class Toolbox:
         Blocks."""
         kept = self._quarantine.undecided() if self._quarantine else ()
         why = "a command created it, it can run code later, and you haven't decided about it yet"
-        return tuple(f"Kept back in {each.folder}: {each.listed} ({why})." for each in kept)
+        return tuple(f"Set aside in {each.folder}: {each.listed} ({why})." for each in kept)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

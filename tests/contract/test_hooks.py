@@ -156,7 +156,7 @@ async def test_a_hook_can_make_a_call_ask(tmp_path: Path, at_work: AtWork) -> No
     async with at_work([Reply([WRITE]), DONE], tmp_path, hooks=[ask]) as bench:
         bench.session.submit("write it")
         asked = await bench.log.wait_for(ApprovalRequested)
-        assert asked.why == "of a hook: odd"
+        assert asked.why == "a hook wants you to decide: odd"
         bench.session.answer(asked.id, allow=True)
         await bench.log.wait_for_end()
     assert (tmp_path / "a.py").exists()
@@ -175,7 +175,7 @@ async def test_what_a_hook_tells_the_user_is_a_line_that_names_it(tmp_path: Path
     async with at_work([Reply([WRITE]), DONE], tmp_path, hooks=[ask]) as bench:
         bench.session.submit("write it")
         asked = await bench.log.wait_for(ApprovalRequested)
-        assert asked.why == f"of a hook: {IN_A_LINE}"
+        assert asked.why == f"a hook wants you to decide: {IN_A_LINE}"
         bench.session.answer(asked.id, allow=True)
         await bench.log.wait_for_end()
         assert notices(bench) == f"A hook says: {IN_A_LINE}"
@@ -419,7 +419,10 @@ async def test_a_guard_that_can_not_be_started_is_named_once(tmp_path: Path, at_
         workspace.rmdir()
         bench.session.submit("write it")
         asked = await bench.log.wait_for(ApprovalRequested)
-        assert asked.why == f"of a hook: 'true' can't be started: {workspace}: No such file or directory"
+        assert (
+            asked.why
+            == f"a hook wants you to decide: 'true' can't be started: {workspace}: No such file or directory"
+        )
         bench.session.answer(asked.id, allow=False)
         await bench.log.wait_for_end()
         assert f"The hook 'true' for PreToolUse can't be started: {workspace}: No such" in notices(bench)

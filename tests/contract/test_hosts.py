@@ -350,4 +350,4 @@ async def test_nobody_is_asked_about_the_hosts_of_a_command_in_the_background(wo
         await until(lambda: contacts(bench))
         assert not bench.log.of(ApprovalRequested)
     ((host, problem),) = contacts(bench)
-    assert host == "a.example" and "nobody is asked for a command in the background" in problem
+    assert host == "a.example" and "background commands can't ask" in problem

@@ -145,7 +145,7 @@ async def test_new_names_that_run_code_later_are_kept_back(any_name: Jail) -> No
     assert request.question == f"Keep {len(NAMES)} new files?"
     assert not [name for name in NAMES if (any_name.workspace / name).exists()]
     assert kept(any_name) == set(map(moved, NAMES))
-    assert "kept back, and no longer in the workspace: " in result
+    assert "set aside, and no longer in the workspace: " in result
     assert f", {len(NAMES) - 20} more, since it can run code later" in result
 
 
@@ -210,7 +210,7 @@ async def test_a_yes_moves_it_back_as_it_was(jail: Jail) -> None:
         end = await bench.log.wait_for_end()
         assert isinstance(end, TurnDone)
         assert not end.turn_memory.files_changed, "commands change files, as ever, without being remembered"
-        assert bench.results()[0].endswith("[created with the user's yes: sub/.husky]")
+        assert bench.results()[0].endswith("[created after the user approved: sub/.husky]")
         assert "echo hooked" in bench.results()[1]
     assert request.question == "Keep sub/.husky?"
     assert "can run code as soon as you open the folder" in request.why
@@ -231,7 +231,7 @@ async def test_a_no_with_words_is_told_and_says_where_the_files_are(jail: Jail) 
         [result], [notice] = bench.results(), bench.log.of(Notice)
     assert "the user said no and says: not now" in result
     [folder] = (jail.own / "quarantine").iterdir()
-    assert notice.text == f"Kept back in {folder}: sub/AGENTS.md."
+    assert notice.text == f"Set aside in {folder}: sub/AGENTS.md."
     assert stat.S_IMODE((jail.own / "quarantine").stat().st_mode) == 0o700
 
 
@@ -291,7 +291,7 @@ async def test_a_stop_at_the_question_loses_nothing_and_the_next_start_says_so(j
         bench.session.stop()
         assert isinstance(await bench.log.wait_for_end(), TurnIncomplete)
         [finished] = bench.log.of(ToolFinished)
-    assert "nobody has decided about it yet" in finished.result.text
+    assert "the user hasn't decided about it yet" in finished.result.text
     assert kept(jail) == {"sub/AGENTS.md"}
     for times in (1, 0):  # it is said once
         async with at(jail, "true") as bench:
@@ -375,7 +375,7 @@ async def test_a_folder_that_became_a_repository_runs_nothing_at_git_status(
         [result] = bench.results()
     status(jail.workspace / folder, jail.home)
     assert not ran.exists()
-    assert "git would take the folder for a repository and obey core.fsmonitor" in result
+    assert "git would treat the folder as a repository and obey core.fsmonitor" in result
     assert (jail.workspace / folder / "config").exists()
     (jail.own / "quarantine").rename(jail.own / "moved")
     (head,) = (jail.own / "moved").glob("*/0")
@@ -393,7 +393,7 @@ async def test_ordinary_repositories_ask_nothing(jail: Jail, mode: Mode) -> None
         "git commit -q --allow-empty -m x && git log --oneline",
     )
     results = await unasked(jail, *commands, mode=mode)
-    assert "copy/.git/HEAD" in results[0] and "kept back" not in "".join(results)
+    assert "copy/.git/HEAD" in results[0] and "set aside" not in "".join(results)
     assert (jail.workspace / "sub/.git/HEAD").exists()
 
 
@@ -491,7 +491,7 @@ async def test_a_file_that_is_kept_back_but_committed_is_reported(jail: Jail) ->
     (jail.workspace / "sub").mkdir()
     who = "-c user.name=u -c user.email=u@example.org"
     _, result = await no_to(jail, f"touch sub/AGENTS.md && git add -A && git {who} commit -qm x")
-    assert "[git: kept back, but already in the last commit: sub/AGENTS.md]" in result
+    assert "[git: set aside, but already in the last commit: sub/AGENTS.md]" in result
 
 
 async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_elses(any_name: Jail) -> None:
@@ -520,8 +520,8 @@ async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_el
         assert kept(any_name) == {".envrc"}
         assert not (any_name.workspace / ".envrc").exists()
         assert (any_name.workspace / "Makefile").exists()
-        assert any("Kept back in" in notice.text for notice in bench.log.of(Notice))
-        assert any("kept back, and no longer in the workspace: .envrc" in line for line in bench.lines())
+        assert any("Set aside in" in notice.text for notice in bench.log.of(Notice))
+        assert any("set aside, and no longer in the workspace: .envrc" in line for line in bench.lines())
 
 
 async def test_a_command_in_the_background_gets_no_file_past_the_calls_beside_it(any_name: Jail) -> None:

@@ -269,8 +269,8 @@ async def test_the_end_names_what_nobody_could_be_asked_about(program: Program, 
         at = run.err.splitlines().index("Refused, because nobody could be asked:")
         assert run.err.splitlines()[at + 1 :] == [
             "- bash touch ran: --mode auto allows it",
-            "- web_fetch https://example.com/: --allow-web example.com, or in your settings the rule "
-            "web(example.com), allows it",
+            "- web_fetch https://example.com/: --allow-web example.com or the rule web(example.com) in your "
+            "settings allows it",
         ]
     else:
         assert [each["target"] for each in run.records[-1]["refused"]] == [

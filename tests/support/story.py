@@ -133,7 +133,7 @@ def approval(
         arguments={},
         target="src/cart.py",
         question="Change src/cart.py?",
-        why="files are changed only when you say so",
+        why="every edit needs your approval in ask mode",
         display=DIFF,
         grant=grant,
     )

@@ -53,7 +53,7 @@ async def test_it_shows_the_change_and_why_it_asks_in_place_of_the_composer(tmp_
         await ask(driver)
         assert driver.shows("? Change src/cart.py?")
         assert driver.shows("return self.discount(net + self.tax(net))")
-        assert driver.shows("files are changed only when you say so")
+        assert driver.shows("every edit needs your approval in ask mode")
         assert not driver.screen.composer.display
         assert driver.shows("? edit waits for you")
 
@@ -339,11 +339,11 @@ async def test_below_a_guide_in_the_smallest_terminal_each_answer_begins_in_view
 async def test_the_reason_why_a_part_is_risky_is_never_cut(tmp_path: Path, size: tuple[int, int]) -> None:
     part = PartDisplay(
         text="curl https://example.org/install.sh | sh",
-        note="it runs a download that nobody has checked",
+        note="it runs code straight from the internet",
         warns=True,
     )
     async with workspace(tmp_path, size=size) as driver:
         await ask_to_run(driver, "rm -rf build && curl https://example.org/install.sh | sh", parts=(part,))
-        row = driver.row_with("it runs a download that nobody has checked")
+        row = driver.row_with("it runs code straight from the internet")
         assert "curl https://example.org/install.sh | sh" in driver.rows()[row - 1]
         assert driver.shows("no, and stop the turn")

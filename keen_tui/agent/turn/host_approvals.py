@@ -155,4 +155,4 @@ class HostApprovals:
 def _flags(hosts: Sequence[Host]) -> str:
     flags = " ".join(f"--allow-net {host}" for host in hosts)
     rules = ", ".join(f"net({host})" for host in hosts)
-    return f"{flags}, or in your settings the rule {rules}, allows it"
+    return f"{flags} or the rule {rules} in your settings allows it"

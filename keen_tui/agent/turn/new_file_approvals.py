@@ -70,7 +70,7 @@ class NewFileApprovals:
         if reply.allowed:
             await self._remember(turn, reply, verdict)
             problem = await asyncio.to_thread(new.put_back)
-            return problem or f"created with the user's yes: {new.listed}"
+            return problem or f"created after the user approved: {new.listed}"
         self.report(turn, new)
         if reply.by == "headless":
             return f"{_kept_back(new)}; {reply.message}"
@@ -80,12 +80,12 @@ class NewFileApprovals:
 
     def report(self, turn: int, new: NewFiles) -> None:
         """Tell the person where the files are."""
-        self._publish(Notice(turn=turn, text=f"Kept back in {_places(new)}: {new.listed}."))
+        self._publish(Notice(turn=turn, text=f"Set aside in {_places(new)}: {new.listed}."))
 
 
 def undecided(new: NewFiles) -> str:
     """The note for the model if the turn was stopped before anybody decided."""
-    return f"{_kept_back(new)}; nobody has decided about it yet"
+    return f"{_kept_back(new)}; the user hasn't decided about it yet"
 
 
 def _verdict(new: NewFiles) -> Verdict:
@@ -116,10 +116,10 @@ def _way_out(new: NewFiles) -> str:
 
 def _kept_back(new: NewFiles) -> str:
     if new.programs:
-        why = f"git would take the folder for a repository and obey {', '.join(new.programs)}"
+        why = f"git would treat the folder as a repository and obey {', '.join(new.programs)}"
     else:
-        why = "it can run code later, which needs the user's yes"
-    return f"kept back, and no longer in the workspace: {new.listed}, since {why}"
+        why = "it can run code later, so the user has to approve it"
+    return f"set aside, and no longer in the workspace: {new.listed}, because {why}"
 
 
 def _places(new: NewFiles) -> str:

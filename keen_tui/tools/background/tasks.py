@@ -332,7 +332,7 @@ class BackgroundTasks:
         if new is None or len(new.names) == task.kept_back:
             return
         task.kept_back = len(new.names)
-        self.tell(f"Kept back in {' and '.join(new.places)}: {new.listed}.")
-        why = "it can run code later, which needs the user's yes"
+        self.tell(f"Set aside in {' and '.join(new.places)}: {new.listed}.")
+        why = "it can run code later, so the user has to approve it"
         what = f"{new.listed}, created while {task.id} ran"
-        self._notes.append(f"kept back, and no longer in the workspace: {what}; {why}")
+        self._notes.append(f"set aside, and no longer in the workspace: {what}; {why}")

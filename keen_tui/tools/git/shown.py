@@ -283,7 +283,7 @@ class GitUse:
     def unstage(self, names: Sequence[str]) -> None:
         """Take these files of the workspace, which were kept back, out of the index. Blocks."""
         if committed := self._git.unstaged(names):
-            self._more.append(f"kept back, but already in the last commit: {', '.join(committed)}")
+            self._more.append(f"set aside, but already in the last commit: {', '.join(committed)}")
 
     def known(self, paths: Sequence[Path]) -> Collection[Path]:
         """Which of these new entries of the workspace come from the repository: the `.git` files of work

@@ -82,7 +82,7 @@ ALLOW = Verdict(decision="allow")
 _PLAN_REFUSAL = Verdict(
     decision="refuse",
     refusal=(
-        "Refused: plan mode is on, so only reading inside the workspace is possible. "
+        "Refused: plan mode is on, so you can only read inside the workspace. "
         "Work out what you would do, and propose it with propose_plan."
     ),
     refused="not in plan mode",
@@ -141,7 +141,7 @@ def _web(mode: Mode, access: Access, allowed: Allowed, rule: Rule | None) -> Ver
         decision="ask",
         question=f"Fetch a page from {host}?",
         why="you haven't allowed this host yet; it gets the whole address",
-        nobody=f"{NOBODY}; --allow-web {host}, or in your settings the rule {web}, allows it",
+        nobody=f"{NOBODY}; --allow-web {host} or the rule {web} in your settings allows it",
     )
     if rule:
         return replace(asks, why=f"your rule {rule.text} says so")
@@ -287,7 +287,7 @@ def _risk(access: Access) -> str:
         return ""
     risk = access.risks[0]
     several = len(access.mentions) > 1 and risk.text != access.subject.strip()
-    return f"of {in_short(risk.text.split())}: {risk.note}" if several else risk.note
+    return f"{risk.note} ({in_short(risk.text.split())})" if several else risk.note
 
 
 def _ruled(access: Access, rule: Rule) -> Verdict:
@@ -301,7 +301,7 @@ def asked_by_hook(access: Access, reason: str) -> Verdict:
     question = "Run this call?" if access.kind == "nothing" else _question(access)
     if access.kind == "command":
         question = "Run this command?"
-    why = f"of a hook: {reason.rstrip('.')}" if reason else "a hook wants you to decide"
+    why = f"a hook wants you to decide: {reason.rstrip('.')}" if reason else "a hook wants you to decide"
     return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access))
 
 
@@ -317,7 +317,7 @@ def _edit(access: Access) -> Verdict:
     return Verdict(
         decision="ask",
         question=_question(access),
-        why="files are changed only when you say so",
+        why="every edit needs your approval in ask mode",
         grant="allow all edits in this workspace for this session",
         grant_key=_EDITS_HERE,
     )

@@ -160,7 +160,7 @@ class Quarantine:
             folder.mkdir(mode=0o700)
             _write(folder, kept)
         except OSError as error:
-            log.warning("nothing can be kept back in %s: %s", self._root, error)
+            log.warning("nothing can be set aside in %s: %s", self._root, error)
             return None
         return folder
 

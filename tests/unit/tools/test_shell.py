@@ -423,7 +423,7 @@ def test_all_else_asks_and_says_why(workspace: Workspace, command: str) -> None:
 
 def test_a_here_document_behind_a_dash_is_named_as_such(workspace: Workspace) -> None:
     assert why_it_asks("git commit -F - <<'EOF'\nx\nEOF", workspace) == (
-        "text for a program's input can be a program"
+        "it passes text to a program, which may run it"
     )
 
 

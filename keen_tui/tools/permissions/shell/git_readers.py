@@ -96,7 +96,7 @@ def git_paths(arguments: Arguments) -> Iterator[Word]:
     given = list(paths_given(f"git {name}", reader, rest))
     listing = any(word.text.partition("=")[0] in _LISTS for word in rest)
     if given and (name == "remote" or (name in _MAKES_WHAT_IT_IS_GIVEN and not listing)):
-        raise NotUnderstood(f"git {name} may change what it is given")
+        raise NotUnderstood(f"git {name} may change the repository with these arguments")
     for word in given:
         yield word
         _, colon, path = word.text.partition(":")

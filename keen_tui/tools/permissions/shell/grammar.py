@@ -30,17 +30,17 @@ _UNSPOKEN: Final = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\xa0\u2000-\u2fff\ud800-\U
 everything but what is allowed takes three times as long to compile, at each start."""
 
 _SAYINGS: Final = {
-    "command_substitution": "Keen can't know what $( ) or ` ` will insert",
+    "command_substitution": "Keen can't tell what $( ) or ` ` will insert",
     "process_substitution": "<( ) and >( ) run commands of their own",
-    "simple_expansion": "Keen can't know the value of a variable",
-    "expansion": "Keen can't know the value of a variable",
+    "simple_expansion": "Keen doesn't know the value of a variable",
+    "expansion": "Keen doesn't know the value of a variable",
     "arithmetic_expansion": "$(( )) can run commands",
-    "variable_assignment": "a variable that is set can change what a program does",
-    "variable_assignments": "a variable that is set can change what a program does",
-    "declaration_command": "a variable that is set can change what a program does",
-    "unset_command": "a variable that is set can change what a program does",
-    "heredoc_redirect": "text for a program's input can be a program",
-    "herestring_redirect": "text for a program's input can be a program",
+    "variable_assignment": "it sets a variable, which can change what the program does",
+    "variable_assignments": "it sets a variable, which can change what the program does",
+    "declaration_command": "it sets a variable, which can change what the program does",
+    "unset_command": "it unsets a variable, which can change what the program does",
+    "heredoc_redirect": "it passes text to a program, which may run it",
+    "herestring_redirect": "it passes text to a program, which may run it",
     "subshell": "Keen doesn't check commands inside ( )",
     "compound_statement": "Keen doesn't check commands inside { }",
     "function_definition": "it defines a function",
@@ -99,7 +99,7 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
         raise NotUnderstood(f"it contains an invisible character (U+{ord(found[0]):04X})")
     root = parsed(command)
     if root.has_error:
-        raise NotUnderstood("it isn't a command that bash's grammar knows")
+        raise NotUnderstood("Keen can't parse it as a bash command")
     try:
         found_commands = tuple(_statements(root))
     except RecursionError:
@@ -195,7 +195,7 @@ def _require_harmless(redirect: Node) -> None:
             return
         if texts[0] == ">&" and texts[1] in ("1", "2"):
             return
-    raise NotUnderstood("its input or output is sent to a file")
+    raise NotUnderstood("it redirects its input or output")
 
 
 def _command(node: Node) -> SimpleCommand:
@@ -203,10 +203,10 @@ def _command(node: Node) -> SimpleCommand:
     if name.type != "command_name":
         raise _unknown(name)
     if len(name.children) != 1 or name.children[0].type != "word":
-        raise NotUnderstood("its program is not named by a plain word")
+        raise NotUnderstood("Keen can't tell which program this runs")
     first = _plain(name.children[0])
     if first.is_glob:
-        raise NotUnderstood("its program is named by a pattern")
+        raise NotUnderstood("the name of its program is a pattern")
     return SimpleCommand(first.text, tuple(_word(child) for child in rest))
 
 
@@ -246,12 +246,12 @@ def _joined(node: Node) -> Word:
     pieces: list[Word] = []
     for child in node.children:
         if child.start_byte != end:
-            raise NotUnderstood("it isn't a command that bash's grammar knows")
+            raise NotUnderstood("Keen can't parse it as a bash command")
         end = child.end_byte
         pieces.append(_word(child))
     is_glob = any(piece.is_glob for piece in pieces)
     if is_glob and any(child.type not in ("word", "number") for child in node.children):
-        raise NotUnderstood("a pattern is next to quotes")
+        raise NotUnderstood("it combines a pattern with quotes")
     return Word("".join(piece.text for piece in pieces), is_glob)
 
 
@@ -272,4 +272,4 @@ def _unknown(node: Node, text: str = "") -> NotUnderstood:
     for each in (node, *node.children):
         if each.type in _SAYINGS:
             return NotUnderstood(_SAYINGS[each.type])
-    return NotUnderstood(f"{(text or text_of(node)).strip()[:40]!r} in it is not understood")
+    return NotUnderstood(f"Keen doesn't understand {(text or text_of(node)).strip()[:40]!r}")

@@ -76,7 +76,7 @@ def _first_concern(parts: Sequence[CommandPart]) -> str:
     """What the first part that asks does, with its name if there are several parts; "" for none."""
     for number, part in enumerate(parts, 1):
         if part.concern and len(parts) > 1:
-            return f"of part {number} of {len(parts)} ({in_short(part.words)}): {part.concern}"
+            return f"{part.concern} (part {number} of {len(parts)})"
         if part.concern:
             return part.concern
     return ""
@@ -86,7 +86,7 @@ def _what_is_lost(mentions: Sequence[Sequence[str]]) -> str:
     """What the commands would lose, with the command if there are several; "" for nothing."""
     for words in mentions:
         if lost := thrown_away([words]):
-            return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
+            return f"{lost} ({in_short(words)})" if len(mentions) > 1 else lost
     return ""
 
 
@@ -160,7 +160,7 @@ def _require_harmless(
 
 def _paths_of_git(command: SimpleCommand, sandboxed: bool) -> Iterator[Word]:
     if not sandboxed:
-        raise NotUnderstood("git runs programs that a repository names, and this runs in no sandbox")
+        raise NotUnderstood("git can run programs that the repository configures, and there is no sandbox")
     return git_paths(command.arguments)
 
 
@@ -184,7 +184,7 @@ def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path
     same."""
     word = command.arguments[0] if len(command.arguments) == 1 else Word("-")
     if word.text == "-" or word.is_glob or ".." in Path(word.text).parts or len(folders) >= _MOST_FOLDERS:
-        raise NotUnderstood("Keen can't know which folder it changes to")
+        raise NotUnderstood("Keen can't tell which folder it changes to")
     for folder in folders:
         yield folder / word.text
 
@@ -217,12 +217,12 @@ def _require_no_secrets_below(
                 folders.remove(".git")
             for name in files:
                 if not are_hidden and holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
-                    raise Withheld(f"{name}, which is among the files, may hold keys or passwords")
+                    raise Withheld(f"one of the files, {name}, may hold keys or passwords")
                 if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
-                    raise Withheld(f"one of your rules covers {name}, which is among the files")
+                    raise Withheld(f"one of your rules covers one of the files, {name}")
             seen += len(files)
             if seen > _MOST_BELOW:
-                raise NotUnderstood("there are too many files to look for keys and passwords among them")
+                raise NotUnderstood("there are too many files to check for keys and passwords")
 
 
 def _files(word: Word, folder: Path) -> Iterator[Path]:
@@ -234,13 +234,13 @@ def _files(word: Word, folder: Path) -> Iterator[Path]:
     parts = Path(word.text).parts
     patterns = [part for part in parts if re.search("[*?]", part)]
     if ".." in parts or any(fnmatchcase("..", part) and part[0] == "." for part in patterns):
-        raise NotUnderstood(f"where {word.text} leads can't be known in advance")
+        raise NotUnderstood(f"Keen can't tell where {word.text} points")
     if len(patterns) > _MOST_PATTERNS:
         raise NotUnderstood(f"{word.text} contains too many patterns")
     names = iglob(word.text.replace("?", "*"), root_dir=folder)  # noqa: PTH207 - of a folder that may be /
     found = list(islice(names, _MOST_FILES + 1))
     if len(found) > _MOST_FILES:
-        raise NotUnderstood(f"{word.text} stands for more than {_MOST_FILES:,} files")
+        raise NotUnderstood(f"{word.text} matches more than {_MOST_FILES:,} files")
     if any(name.startswith("-") for name in found):
-        raise NotUnderstood(f"a file that {word.text} finds is named like an option")
+        raise NotUnderstood(f"{word.text} matches a file that is named like an option")
     yield from (folder / name for name in found or [word.text])

@@ -163,7 +163,7 @@ def paths_given(name: str, reader: Reader, arguments: Arguments) -> Iterator[Wor
     options, value_follows = True, False
     for word in arguments:
         if reader.never and options and reader.never.match(word.text):
-            raise NotUnderstood(f"with {word.text} {name} may do more than read these files")
+            raise NotUnderstood(f"{name} {word.text} may do more than read these files")
         if value_follows:
             value_follows = False
         elif options and word.text == "--":
@@ -176,11 +176,11 @@ def paths_given(name: str, reader: Reader, arguments: Arguments) -> Iterator[Wor
             texts -= 1
         else:
             if word.is_glob and reader.letters is not None and re.match(r"[*?\[-]", word.text) and options:
-                raise NotUnderstood(f"a file that {word.text} finds may be named like an option of {name}")
+                raise NotUnderstood(f"{word.text} may match a file that is named like an option of {name}")
             paths += 1
             yield word
             if reader.most is not None and (word.is_glob or paths > reader.most):
-                raise NotUnderstood(f"{name} may write to what it is given there")
+                raise NotUnderstood(f"{name} may write to one of its arguments")
 
 
 def _option(name: str, reader: Reader, word: Word) -> bool:
@@ -188,7 +188,7 @@ def _option(name: str, reader: Reader, word: Word) -> bool:
     if reader.letters is None:
         return False
     text = word.text
-    unknown = NotUnderstood(f"with {text} {name} may do more than read")
+    unknown = NotUnderstood(f"{name} {text} may do more than read")
     if word.is_glob:
         raise unknown
     if text.startswith("--"):
@@ -212,9 +212,9 @@ def _find(arguments: Arguments) -> Iterator[Word]:
         if text.startswith("-") or text in ("(", ")", "!"):
             starts = False
             if text not in _FIND_TESTS or word.is_glob:
-                raise NotUnderstood(f"with {text} find may do more than read")
+                raise NotUnderstood(f"find {text} may do more than read")
         elif word.is_glob and (starts or text.startswith(("*", "?", "["))):
-            raise NotUnderstood(f"a file that {text} finds may be named like an option of find")
+            raise NotUnderstood(f"{text} may match a file that is named like an option of find")
         else:
             yield word
 
@@ -227,7 +227,7 @@ def _sed(arguments: Arguments) -> Iterator[Word]:
     files = arguments[2:]
     for word in files:
         if word.text.startswith("-") or (word.is_glob and word.text.startswith(("*", "?", "["))):
-            raise NotUnderstood(f"with {word.text} sed may do more than read")
+            raise NotUnderstood(f"sed {word.text} may do more than read")
     yield from files
 
 
@@ -235,7 +235,7 @@ def _date(arguments: Arguments) -> Iterator[Word]:
     """`date`, `date -u +%F`: other arguments would set the clock."""
     for word in arguments:
         if word.text not in ("-u", "-I", "-R", "--utc", "--iso-8601") and not word.text.startswith("+"):
-            raise NotUnderstood(f"with {word.text} date may do more than read")
+            raise NotUnderstood(f"date {word.text} may do more than read")
     return iter(())
 
 
@@ -243,9 +243,9 @@ def _printf(arguments: Arguments) -> Iterator[Word]:
     """`-v` sets an element of an array and evaluates its index; `%n` sets a variable too."""
     texts = [word.text for word in arguments]
     if texts[:1] != ["--"] and any(text.startswith("-") for text in texts[:1]):
-        raise NotUnderstood(f"with {texts[0]} printf may do more than print")
+        raise NotUnderstood(f"printf {texts[0]} may do more than print")
     if any(_PRINTF_SETS.search(text.replace("%%", "")) for text in texts):
-        raise NotUnderstood("with %n printf sets a variable")
+        raise NotUnderstood("printf sets a variable with %n")
     return iter(())
 
 

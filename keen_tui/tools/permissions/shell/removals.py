@@ -42,15 +42,15 @@ def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
         if name in (*_DELETE, "mv", "rmdir") and (much := next(filter(None, map(_much, words)), "")):
             return f"it {'moves' if name == 'mv' else 'deletes'} {much}"
         if name == "xargs" and any(word in _DELETE for word in words):
-            return "it deletes every file it is given"
+            return "it deletes every file in its input"
         if name == "find" and any(word in ("-delete", *_DELETE) for word in words):
             return "it deletes every file it finds"
         if name == "git" and _loses_work(words):
             return "git may destroy work that exists nowhere else"
         if name in ("dd", "mkfs", "wipefs", "truncate") or name.startswith("mkfs."):
-            return f"{name} overwrites the files or disks it is given"
+            return f"{name} overwrites files or disks"
         if name in ("rsync", "robocopy") and any(word.startswith("--delete") for word in words):
-            return "it deletes everything that its source does not have"
+            return "it deletes everything that isn't in the source"
     return ""
 
 
@@ -58,7 +58,7 @@ def loss_in(mentions: Sequence[Sequence[str]]) -> str:
     """Like `lost_by`, with the command if there are several."""
     for words in mentions:
         if lost := lost_by([words]):
-            return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
+            return f"{lost} ({in_short(words)})" if len(mentions) > 1 else lost
     return ""
 
 

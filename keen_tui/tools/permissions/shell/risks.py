@@ -21,7 +21,7 @@ from keen_tui.tools.permissions.shell.mentions import RUNNERS, SHELLS, mentioned
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-RUNS_DOWNLOAD: Final = "it runs a download that nobody has checked"
+RUNS_DOWNLOAD: Final = "it runs code straight from the internet"
 
 _DOWNLOADERS: Final = frozenset(
     """
@@ -46,7 +46,7 @@ _WRITERS: Final = frozenset(
 _COPIERS: Final = frozenset(["cp", "install", "ln", "rsync"])
 _PACKERS: Final = frozenset(["tar", "unzip", "dd", "mount", "umount"])
 _REMOVERS: Final = frozenset(["rm", "rmdir", "unlink", "shred"])
-_WRITES_REPOSITORY: Final = "it changes {}, where hooks and settings run programs later"
+_WRITES_REPOSITORY: Final = "it changes {}, where hooks and settings can run programs later"
 _SETS_PROGRAM: Final = "it changes the setting {}, which can make git run programs later"
 _SETTING_KEY: Final = re.compile(r"[\w-]+\.(?:.*\.)?[A-Za-z][\w-]*")
 _FILE_OPTIONS: Final = ("-f", "--file", "--blob")
