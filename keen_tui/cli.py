@@ -136,7 +136,7 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui.settings.file import write_defaults
 
         file, is_new = write_defaults(os.environ)
-        print(f"{clean(str(file))}{'' if is_new else '   (it was there already and stays as it is)'}")
+        print(f"{clean(str(file))}{'' if is_new else '   (already there, not changed)'}")
         return 0
     if command == "export":
         from keen_tui.subcommands import sessions
@@ -148,9 +148,7 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     if command == "replay":
         raise ConfigError("There is no terminal here, and a replay needs one.")
     if settings.plain:
-        raise ConfigError(
-            'Nobody can type here: there is no terminal. Use keen-tui -p "TEXT" for a single turn.'
-        )
+        raise ConfigError('This needs a terminal to type in. Use keen-tui -p "TEXT" for a single turn.')
     raise ConfigError('There is no terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
 
 
@@ -207,8 +205,8 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     choice = chooser.choice(settings)
     if "max_cost" in given and choice.model.price is None:
         raise ConfigError(
-            f"--max-cost can't be measured: the price of {choice.model.id} isn't known. Leave it out, and "
-            "limit the run with --max-turns or --max-hours."
+            f"--max-cost doesn't work here: Keen doesn't know the price of {choice.model.id}. Leave it "
+            "out, and limit the run with --max-turns or --max-hours."
         )
     provider = build_provider(
         choice.model.api, choice.connection(settings.stall_seconds, searches=settings.web_search)

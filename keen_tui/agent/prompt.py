@@ -26,7 +26,7 @@ What you remember:
 - Within a turn you see every tool call and its result.
 {memory}
 - Some assistant messages end with a block that begins with "Tool memory:". It lists the files that \
-were changed there, the commands that failed and notes of the user. The program adds this block; never \
+were changed there, the commands that failed and the user's notes. The program adds this block; never \
 write one yourself.
 - Everything else can be read again: files may have changed since, so read them before you rely on them.
 

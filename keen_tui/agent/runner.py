@@ -96,7 +96,7 @@ class Runner:
         self._job.require_empty("summarise")
         conversation = self._state.open.conversation
         if conversation.is_summary:
-            already = "Nothing was said since the last summary." if conversation.answered else ""
+            already = "Nothing has been said since the last summary." if conversation.answered else ""
             raise SessionRefused(already or "Nothing to summarise yet.")
 
         def fail(detail: str) -> None:

@@ -459,7 +459,7 @@ class Session:
         Raises:
             SessionRefused: a turn runs or isn't done, or the skill isn't in use.
         """
-        self.require_settled("put the skill away")
+        self.require_settled("unload the skill")
         without = self._open.conversation.memories_without(skill)
         if not without:
             raise SessionRefused(f"The skill {skill} isn't in use.")

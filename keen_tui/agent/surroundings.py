@@ -55,10 +55,12 @@ class Surroundings:
         """In plan mode, tell the user that commands in the background go on."""
         running = self._toolbox.tasks.running
         if mode == "plan" and running:
-            what = "A command goes" if len(running) == 1 else f"{len(running)} commands go"
+            what = "A command is" if len(running) == 1 else f"{len(running)} commands are"
             ids = ", ".join(task.id for task in running)
             self._publish(
-                Notice(turn=0, text=f"{what} on in the background ({ids}); /tasks stop ID ends one.")
+                Notice(
+                    turn=0, text=f"{what} still running in the background ({ids}); /tasks stop ID ends one."
+                )
             )
 
     async def end_programs(self) -> None:

@@ -74,7 +74,7 @@ class ProgramAnswers:
         decision, problem = await _asked("approve", lambda: called(approve, approval_of(event)), _is_decision)
         if problem:
             self._tell(event.turn, f"approve {problem}, so {event.name} was denied.")
-            decision = Deny("the program that decides about calls failed, so nobody allowed this one")
+            decision = Deny("the program that approves calls failed, so this one wasn't allowed")
         with suppress(SessionRefused):  # it was stopped meanwhile
             if isinstance(decision, Allow):
                 self._session.answer(event.id, allow=True, scope=decision.scope)

@@ -41,7 +41,9 @@ def evaluate(
     plan = plan_of(given)
     choice = build_chooser(environ).choice(settings)
     if plan.max_cost is not None and choice.model.price is None:
-        raise ConfigError(f"The price of {choice.model.id} isn't known, so --max-cost can't be kept.")
+        raise ConfigError(
+            f"Keen doesn't know the price of {choice.model.id}, so it can't limit the cost (--max-cost)."
+        )
     settings = settings._replace(mode=given.get("mode", "auto"))
     evaluation = Evaluation(plan, settings, choice, environ, lambda line: note(line, err))
     report = asyncio.run(_run(evaluation, plan))
@@ -62,7 +64,7 @@ def plan_of(given: Mapping[str, Any]) -> EvaluationPlan:
         ConfigError: a flag is wrong, or there is no such task.
     """
     if "memory_policy" in given:
-        raise ConfigError("--memory doesn't go with the command eval: use --policies.")
+        raise ConfigError("--memory doesn't work with eval: use --policies.")
     if not 1 <= given.get("repeat", 1) <= MOST_REPEATS:
         raise ConfigError(f"--repeat must be a number from 1 to {MOST_REPEATS:,}.")
     if not 0 < given.get("max_cost", 1.0) < math.inf:

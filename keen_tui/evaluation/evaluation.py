@@ -126,7 +126,7 @@ class Evaluation:
         if most is None:
             return
         if cost is None:
-            self.stop("The server didn't report its tokens, so --max-cost can't be kept.")
+            self.stop("The server didn't report its tokens, so Keen can't limit the cost (--max-cost).")
         elif cost >= most:
             self.stop(f"The limit of --max-cost is reached: {dollars(cost)}.")
 

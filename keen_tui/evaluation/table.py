@@ -49,7 +49,7 @@ def table_lines(report: EvaluationReport) -> Iterator[str]:
     sent = f"{report.spent.input_tokens:,} tokens sent"
     yield f"{report.model}: {counted(len(report.results), 'run')}, {passed} passed, {sent}, {cost}."
     if len(report.results) > len(report.plan.policies):
-        yield "Where a row has more than one run, its figures are the mean of a run."
+        yield "Rows with more than one run show the mean per run."
     if report.stopped:
         yield f"Incomplete: {report.stopped}"
     for task in report.plan.broken:

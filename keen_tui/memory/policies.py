@@ -79,7 +79,7 @@ class Summary:
     """Visible text and rendered TurnMemory."""
 
     name: PolicyName = "summary"
-    instructions = f"- Of earlier turns you see the messages only.\n{RECALL_PROMPT}"
+    instructions = f"- You see only the messages of earlier turns.\n{RECALL_PROMPT}"
     recalls = True
     replays = False
     carries_additions = False

@@ -67,7 +67,7 @@ class AgentSoFar(Struct):
 def broken_off_text(why: str, place: str, said: str, facts: Iterable[Fact]) -> str:
     """The result of a sub-agent's call for the model, if the sub-agent was broken off. `place` says where its
     work tree is, `said` is its text so far; both may be ""."""
-    begin = f"The sub-agent was broken off before it finished: {why}"
+    begin = f"The sub-agent was interrupted before it finished: {why}"
     return text_so_far(f"{begin}\n{place}" if place else begin, said, facts)
 
 

@@ -146,7 +146,7 @@ EXIT_CODES: Final[Mapping[int, str]] = {
     3: "the turn is incomplete, or the run was stopped",
     4: "a limit of the run was reached",
     5: "the check keeps failing in the same way",
-    6: "a question that nobody could answer",
+    6: "a question went unanswered",
 }
 
 SETTINGS_FILES: Final = (

@@ -63,7 +63,7 @@ class SessionFile(Struct, frozen=True, kw_only=True):
         is_mended = self.whole_bytes is not None
         kept = f"the damaged bytes are saved in {damage_file(self.path).name} beside it" if is_mended else ""
         found = f"The session file had {places} ({size:,} bytes). The rest is here"
-        return f"{found}; {kept}." if kept else f"{found}. The file was left as it is."
+        return f"{found}; {kept}." if kept else f"{found}. The file was left unchanged."
 
 
 def read_session(path: Path) -> SessionFile:

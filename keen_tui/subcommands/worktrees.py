@@ -128,7 +128,7 @@ def _remove(tree: LinkedTree, environ: Mapping[str, str], keys: TextIO, out: Tex
             f"{name} was not removed: Keen works there (process {used[0].pid}). Leave it first."
         )
     problem = tree.problem
-    has = f"What {name} has can't be known: {problem}" if problem else ""
+    has = f"Keen can't tell what {name} has: {problem}" if problem else ""
     if not problem and (changes := tree.state().changes):
         has = f"{name} has {changes}."
     if has:

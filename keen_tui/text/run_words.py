@@ -35,7 +35,7 @@ def run_waits(event: RunWaiting) -> str:
     """`Server failed. The run goes on at 07:00, as the server asked.`"""
     named = ", as the server asked" if event.is_named else ""
     why = SHORT_REASONS[event.reason]
-    return f"{why[:1].upper()}{why[1:]}. The run goes on {until_words(event)}{named}."
+    return f"{why[:1].upper()}{why[1:]}. The run continues {until_words(event)}{named}."
 
 
 def until_words(event: RunWaiting) -> str:
@@ -52,7 +52,7 @@ def until_words(event: RunWaiting) -> str:
 
 def run_asked(event: RunAsked) -> str:
     """`Nobody was there to answer: bash make deploy.`"""
-    return f"Nobody was there to answer: {clean(event.what)}."
+    return f"A question went unanswered: {clean(event.what)}."
 
 
 def report_lines(report: RunReport) -> Iterator[str]:
@@ -67,7 +67,7 @@ def report_lines(report: RunReport) -> Iterator[str]:
     yield f"Time: {duration(report.work_seconds)} of work{waited}"
     yield f"Files changed: {_files(report.files_changed)}"
     for what in report.asked:
-        yield f"Nobody could answer: {clean(what)}"
+        yield f"Unanswered: {clean(what)}"
     if report.is_unfinished:
         yield "Open: the last turn isn't done; its work is kept, and a retry continues it"
 

@@ -98,7 +98,7 @@ async def test_in_plan_mode_the_user_is_told_what_goes_on(tmp_path: Path) -> Non
         await bench.ask("serve")
         bench.session.set_mode("plan")
         told = await bench.log.wait_for(Notice)
-        assert told.text == "A command goes on in the background (t1); /tasks stop ID ends one."
+        assert told.text == "A command is still running in the background (t1); /tasks stop ID ends one."
         assert bench.session.tasks.running
 
 

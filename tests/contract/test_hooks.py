@@ -225,7 +225,7 @@ async def test_a_formatter_runs_after_the_edit_and_its_change_is_told(
         [Reply([WRITE]), DONE], tmp_path, hooks=[hook("PostToolUse", script, "Write|Edit")]
     ) as bench:
         await bench.ask("write it")
-        assert bench.results()[0].endswith("[a hook says after this call]\n```\nformatted\n```")
+        assert bench.results()[0].endswith("[a hook adds, after this call]\n```\nformatted\n```")
     assert (tmp_path / "a.py").read_text() == "x = 1\n# formatted\n"
 
 

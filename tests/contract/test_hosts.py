@@ -220,7 +220,7 @@ async def test_with_on_every_public_host_is_reached_and_no_other(world: World) -
         bench.session.submit("go")
         offer = await bench.log.wait_for(ApprovalRequested)
         assert offer.question == "Run it again, outside the sandbox?"
-        assert "lan.example: it leads to an address of this machine or a local network" in offer.why
+        assert "lan.example: it points to an address of this machine or a local network" in offer.why
         bench.session.answer(offer.id, allow=False)
         await bench.log.wait_for_end()
     assert bench.results()[0] == "hello"

@@ -84,8 +84,8 @@ async def test_29_it_changes_its_own_work_tree_and_later_turns_know_where(
         (result,) = results_of(answers)
         assert result == (
             "Written.\n\nTool memory:\n- Files changed: b.txt\n- Failed bash: exit 3 (exit 3)\n\n"
-            f"It worked in a git work tree of its own, {tree.path}, on the branch {tree.record.branch}. "
-            "Your workspace doesn't have its changes. It has 1 file with changes that aren't committed, and "
+            f"It worked in its own git work tree, {tree.path}, on the branch {tree.record.branch}. "
+            "Your workspace doesn't have its changes. It has 1 file with uncommitted changes, and "
             "stays until the user removes it."
         )
         assert "git work tree of your own" in seen(answers.sent["write b"][0])[0].text
@@ -194,9 +194,9 @@ async def test_a_message_after_a_kill_tells_of_the_work_tree_and_removes_it_unch
         async with apart(tmp_path, server, environ, durable=True, opening=kill.session_id) as bench:
             assert isinstance(await bench.ask("leave it"), TurnDone)
             (result,) = results_of(answers)
-            place = f"It worked in a git work tree of its own, {tree.path}, on the branch"
+            place = f"It worked in its own git work tree, {tree.path}, on the branch"
             assert result.startswith(
-                f"The sub-agent was broken off before it finished: the program ended\n{place}"
+                f"The sub-agent was interrupted before it finished: the program ended\n{place}"
             )
             assert ("- Work tree: " in result) == has_changed
             if not has_changed:
@@ -250,8 +250,8 @@ async def test_the_model_is_told_where_it_was_broken_off(tmp_path: Path, environ
         await bench.ask("leave it")
         (tree,) = trees()
         (result,) = results_of(answers)
-        assert result.startswith("The sub-agent was broken off before it finished:")
-        assert f"It worked in a git work tree of its own, {tree.path}" in result
+        assert result.startswith("The sub-agent was interrupted before it finished:")
+        assert f"It worked in its own git work tree, {tree.path}" in result
         assert "Files changed" not in result
 
 
@@ -392,7 +392,7 @@ async def test_a_stop_while_its_work_tree_is_looked_at_leaves_its_place_in_the_r
         await bench.log.wait_for(TurnIncomplete)
         assert isinstance(await bench.retry(), TurnDone)
         (tree,) = trees()
-        assert f"It worked in a git work tree of its own, {tree.path}" in results_of(answers)[0]
+        assert f"It worked in its own git work tree, {tree.path}" in results_of(answers)[0]
         assert len(answers.sent["one"]) == 2
 
 
@@ -425,7 +425,7 @@ async def test_one_whose_work_tree_was_removed_meanwhile_says_so_and_does_not_go
         async with apart(tmp_path, server, environ, durable=True, opening=session_id) as bench:
             assert isinstance(await bench.retry(), TurnDone)
             (result,) = results_of(answers)
-            assert "Its work tree was removed after it was broken off" in result
+            assert "It was interrupted and its work tree has been removed" in result
             assert len(answers.sent["one"]) == 2
             assert trees() == ()
 

@@ -382,5 +382,5 @@ async def test_what_another_program_wrote_meanwhile_is_not_written_over(place: P
             await other.ask("edit two")
         content = path.read_bytes()
         await at.ask("edit three")
-        assert "was changed meanwhile" in notices(at)[0]
+        assert "has changed in the meantime" in notices(at)[0]
     assert path.read_bytes() == content

@@ -153,7 +153,7 @@ async def test_25_a_child_that_is_cut_is_gone_on_with_and_nobody_else(
     async with server, with_agents(tmp_path, server, api, environ) as bench:
         end = await bench.ask("go")
         assert isinstance(end, TurnIncomplete) and end.reason in ("cut", "network")
-        assert "The sub-agent explore was broken off" in end.detail
+        assert "The sub-agent explore was interrupted" in end.detail
         assert (end.agents, end.may_pass, end.calls) == (1, True, 2)
         assert {name: len(sent) for name, sent in answers.sent.items()} == {
             "go": 1,
@@ -194,7 +194,7 @@ async def test_26_another_message_closes_the_step(tmp_path: Path, api: Api, envi
         messages = seen(answers.sent["go"][-1])
         results = [message.text for message in messages if message.role == "tool"]
         assert results[0] == "One." and results[1].startswith(
-            "The sub-agent was broken off before it finished:"
+            "The sub-agent was interrupted before it finished:"
         )
         assert "- Files changed: b.txt" in results[1]
         assert messages[-1].text == "leave it"
@@ -346,7 +346,7 @@ async def test_a_message_after_a_kill_tells_what_a_child_did(
             assert isinstance(end, TurnDone)
             assert end.turn_memory.files_changed == ("b.txt", "c.txt")
             result, not_begun = [each.text for each in seen(answers.sent["go"][-1]) if each.role == "tool"]
-            assert result.startswith("The sub-agent was broken off before it finished: the program ended")
+            assert result.startswith("The sub-agent was interrupted before it finished: the program ended")
             assert "- Files changed: b.txt, c.txt" in result
             assert not_begun == "not run: the turn was interrupted"
             assert len(answers.sent["two"]) == 4

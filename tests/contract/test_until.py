@@ -49,7 +49,8 @@ async def test_the_output_of_the_check_goes_before_the_message_that_follows_it(t
         assert (first.text, answer.text) == ("make it ready", "Done.")
         assert "I ran this command myself" in second.text and "looking" in second.text
         assert second.text.endswith(
-            "The check failed with exit code 1; its command and its output are above. Go on until it passes."
+            "The check failed with exit code 1; its command and its output are above. Continue until it "
+            "passes."
         )
         checks = bench.log.of(ShellFinished)
         assert [check.is_check for check in checks] == [True, True]

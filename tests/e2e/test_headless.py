@@ -266,7 +266,7 @@ async def test_the_end_names_what_nobody_could_be_asked_about(program: Program, 
     script = [Reply([touch, touch]), Reply([fetch]), Reply([Say("Ok.")])]
     run = await program.ask(script, "-p", "hi", "--output", output)
     if output == "text":
-        at = run.err.splitlines().index("Refused, because nobody could be asked:")
+        at = run.err.splitlines().index("Refused, because there was nobody to ask:")
         assert run.err.splitlines()[at + 1 :] == [
             "- bash touch ran: --mode auto allows it",
             "- web_fetch https://example.com/: --allow-web example.com or the rule web(example.com) in your "

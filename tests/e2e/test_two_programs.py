@@ -32,7 +32,7 @@ def test_each_is_told_of_the_other_and_of_what_it_changed(tmp_path: Path) -> Non
         say(one, "look at a.txt", "Reply: Seen.")
         ready(one, since=bytes(one.output).rfind(b"Seen."))
         with program(tmp_path, second, *flags) as (two, _):
-            two.wait_for(f"Another Keen works in this folder: process {one.pid}")
+            two.wait_for(f"Another Keen is working in this folder: process {one.pid}")
             two.wait_for("“look at a.txt”")
             one.wait_for(f"Another Keen has started in this folder: process {two.pid}")
             ready(two)

@@ -20,7 +20,7 @@ class FakeRuns:
 
     def begin(self, check: str, limits: RunLimits, task: str = "") -> None:
         if self.is_driven:
-            raise SessionRefused("A run is on already: stop it first.")
+            raise SessionRefused("A run is already in progress: stop it first.")
         self.calls.append(("begin", check, limits))
 
     def go_on(self, limits: RunLimits | None = None) -> None:

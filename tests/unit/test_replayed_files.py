@@ -29,5 +29,5 @@ def test_of_a_damaged_file_nothing_is_mentioned_that_was_not_written(tmp_path: P
     file.write_bytes(header + event_line(1, 2.0, story.started(1, "hi")) + b"rubbish\n")
     session = read_session(file)
     assert session.skipped == (
-        "The session file had 1 damaged place (7 bytes). The rest is here. The file was left as it is."
+        "The session file had 1 damaged place (7 bytes). The rest is here. The file was left unchanged."
     )

@@ -41,7 +41,7 @@ def denied_by_hook(answer: HookAnswer) -> ToolResult:
 def with_answer(result: ToolResult, answer: HookAnswer) -> ToolResult:
     """The result with what hooks say after the call."""
     said = [
-        f"[a hook says after this call]\n{fenced(text)}"
+        f"[a hook adds, after this call]\n{fenced(text)}"
         for text in (answer.reason if answer.blocks else "", answer.context)
         if text
     ]

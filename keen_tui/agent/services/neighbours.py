@@ -51,7 +51,9 @@ class Neighbours:
         self._has_entered = True
         self._presence.enter()
         self._note(self._presence.others())
-        return tuple(f"Another Keen works in this folder: {_named(each)}." for each in self._here.values())
+        return tuple(
+            f"Another Keen is working in this folder: {_named(each)}." for each in self._here.values()
+        )
 
     def start(self) -> None:
         """Follow the session and the folder from now on, in this event loop."""

@@ -115,5 +115,5 @@ class SessionWriter:
             raise OSError(str(error)) from error
         if (path.stat().st_size if path.exists() else 0) != self._size:
             lock.release()
-            raise OSError("its file is damaged, or was changed meanwhile")
+            raise OSError("its file is damaged, or has changed in the meantime")
         return lock

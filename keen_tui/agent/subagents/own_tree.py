@@ -84,7 +84,7 @@ class OwnTree:
         """A text for the parent's model: where the work tree is."""
         branch = self._tree.record.branch
         return (
-            f"It worked in a git work tree of its own, {self.path}, on the branch {branch}. "
+            f"It worked in its own git work tree, {self.path}, on the branch {branch}. "
             "Your workspace doesn't have its changes."
         )
 
@@ -96,10 +96,10 @@ class OwnTree:
         below = "- You work at the top of the repository. Paths in the task may be relative to the caller's "
         below = f"{below}folder, {self._caller}.\n" if self._caller != "." else ""
         return (
-            f"You work in a git work tree of your own, on the branch {record.branch}, begun at {begin}.\n"
+            f"You work in your own git work tree, on the branch {record.branch}, begun at {begin}.\n"
             "- The caller works in another folder. Nothing that you do here changes that folder.\n"
             f"{below}"
-            "- Uncommitted changes of the caller aren't here, nor are files that git ignores: install what "
+            "- The caller's uncommitted changes aren't here, nor are files that git ignores: install what "
             "you need.\n"
             "- Commit your work on your branch when it is done: the caller can only merge commits.\n"
         )
@@ -127,7 +127,7 @@ class OwnTree:
                 self._tree.remove()
                 return ""
         except KeenError as error:
-            return f"{self.place} What it holds can't be found out: {error}"
+            return f"{self.place} Keen can't tell what changed there: {error}"
         return f"{self.place} {self._holds(state)}"
 
     def _holds(self, state: WorkTreeState) -> str:
@@ -135,8 +135,8 @@ class OwnTree:
         base = state.base or self._tree.record.commit[:10]
         work = quote((branch or tip[:10]) if state.ahead else own)
         commits = f"{counted(state.commits, 'commit')} that no other branch has" if state.commits else ""
-        commits = f"{counted(state.ahead, 'commit')} that {base} lacks" if state.ahead else commits
-        files = f"{counted(state.files, 'file')} with changes that aren't committed" if state.files else ""
+        commits = f"{counted(state.ahead, 'commit')} that aren't in {base}" if state.ahead else commits
+        files = f"{counted(state.files, 'file')} with uncommitted changes" if state.files else ""
         holds = " and ".join(filter(None, (commits, files))) or "no changes"
         if branch != own:
             holds = f"{holds}, with {f'the branch {branch}' if branch else 'no branch'} checked out"

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"))
 """End reasons for which a retry can't help: the parent gets the text and the facts so far."""
 
-_LOST: Final = "Its work tree was removed after it was broken off, so what it did there is lost: start again."
+_LOST: Final = "It was interrupted and its work tree has been removed, so its work is lost: start again."
 
 
 class SubAgent:
@@ -237,7 +237,7 @@ class SubAgent:
             self.result = failed(self, end.detail, end)
         else:
             self.result = unfinished(self, end)
-            detail = f"The sub-agent {self.name} was broken off: {end.detail}"
+            detail = f"The sub-agent {self.name} was interrupted: {end.detail}"
             self.broken = Broken(
                 reason=end.reason,
                 detail=detail,

@@ -26,7 +26,7 @@ from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.shell.patterns import CommandPattern
 
 _PLAN_NOTE = (
-    "\n[plan mode is on: only reading is possible, and commands run read-only. If the task needs changes, "
+    "\n[plan mode is on: you can only read, and commands run read-only. If the task needs changes, "
     "propose a plan with propose_plan; if it only needs an answer, give it.]"
 )
 

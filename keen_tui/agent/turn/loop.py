@@ -201,8 +201,8 @@ async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> Step
 def _tell_of_shortening(turn: ActiveTurn, setup: TurnSetup, left_out: int) -> None:
     setup.publish(StepRestarted(turn=turn.turn, step=turn.step))
     text = (
-        f"The context window is full: {left_out:,} characters of the oldest tool results are left out, "
-        "and the step is tried again."
+        f"The context window is full: Keen leaves out {left_out:,} characters of the oldest tool results "
+        "and tries the step again."
     )
     setup.publish(Notice(turn=turn.turn, text=text))
 

@@ -52,7 +52,7 @@ _LAG: Final = 1_000
 _UNSAVED_SECONDS: Final = 5.0
 """Seconds until a run that can't be saved looks again."""
 
-NO_CHECK: Final = "Name the command that has to succeed, for example: make test"
+NO_CHECK: Final = "Name the command that must succeed, for example: make test"
 
 
 class RunStore(Protocol):
@@ -113,7 +113,7 @@ class RunDriver:
             SessionRefused: one is on, there is no check, or the cost can't be measured.
         """
         if self._is_driven:
-            raise SessionRefused("A run is on already: stop it first.")
+            raise SessionRefused("A run is already in progress: stop it first.")
         if not check.strip():
             raise SessionRefused(NO_CHECK)
         self._require_price(limits)
@@ -138,7 +138,7 @@ class RunDriver:
             SessionRefused: there is none, or the cost can't be measured.
         """
         if not self.is_left_over:
-            raise SessionRefused("There is no run to go on with.")
+            raise SessionRefused("There is no run to continue.")
         limits = limits or self._progress.limits
         self._require_price(limits)
         self._keep_pending()
@@ -341,6 +341,6 @@ class RunDriver:
     def _require_price(self, limits: RunLimits) -> None:
         if limits.cost is not None and self._session.state.open.setup.price is None:
             raise SessionRefused(
-                f"A limit of cost can't be measured: the price of {self._session.model} isn't known. "
+                f"Keen can't limit the cost: it doesn't know the price of {self._session.model}. "
                 "Limit the turns or the hours instead."
             )

@@ -101,7 +101,7 @@ def reached_limit(progress: RunProgress, *, running: float = 0.0, waiting: float
 def failed_check(failure: Failure) -> str:
     """The message that begins the next turn. What the check printed goes before it."""
     how = "can't be run" if failure.exit_code is None else f"failed with exit code {failure.exit_code}"
-    return f"The check {how}; its command and its output are above. Go on until it passes."
+    return f"The check {how}; its command and its output are above. Continue until it passes."
 
 
 def _after_failed_check(progress: RunProgress) -> RunStep:
@@ -109,9 +109,9 @@ def _after_failed_check(progress: RunProgress) -> RunStep:
     assert failure
     if progress.asks:
         what = "; ".join(dict.fromkeys(asked.what for asked in progress.asks))
-        return EndRun("asked", f"The check fails, and nobody was there to answer: {what}.")
+        return EndRun("asked", f"The check fails, and a question went unanswered: {what}.")
     if failure.count >= SAME_FAILURES:
-        text = f"The check failed {failure.count} times in the same way, and no file was changed in between."
+        text = f"The check failed {failure.count} times in the same way, and no files changed in between."
         return EndRun("same_failure", text)
     if limits.turns is not None and progress.turns >= limits.turns:
         counted = "1 turn" if limits.turns == 1 else f"{limits.turns} turns"

@@ -241,7 +241,7 @@ class Updates:
             case RunBegun():
                 yield from self.notice(run_begins(event))
             case RunContinued():
-                yield from self.notice(f"The run goes on. {limits_words(event.limits)}")
+                yield from self.notice(f"The run continues. {limits_words(event.limits)}")
             case RunWaiting():
                 yield from self.notice(run_waits(event))
             case RunAsked():

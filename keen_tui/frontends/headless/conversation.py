@@ -48,7 +48,7 @@ from keen_tui.frontends.headless.run import (
     watching,
 )
 
-_ENDED: Final = "standard input has ended, so nobody can answer"
+_ENDED: Final = "standard input has ended, so no answer can come"
 
 
 class ConversationPrinter(Printer):

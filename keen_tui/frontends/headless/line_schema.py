@@ -99,7 +99,7 @@ def line_schema() -> _Part:
     return {
         "$schema": _DIALECT,
         "title": "Lines of keen-tui --output stream-json and --input stream-json",
-        "description": f"Version {SCHEMA}. New events and new fields leave the version as it is.",
+        "description": f"Version {SCHEMA}. New events and new fields don't change the version.",
         "anyOf": [_reference("output_line"), _reference("input_line")],
         "$defs": definitions,
     }

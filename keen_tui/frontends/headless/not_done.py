@@ -82,7 +82,7 @@ class NotDone:
     def lines(self) -> Iterator[str]:
         """Both lists for a person; nothing for none."""
         if self._refused:
-            yield "Refused, because nobody could be asked:"
+            yield "Refused, because there was nobody to ask:"
             yield from _listed([f"{each.name} {each.target}: {each.way}" for each in self._refused])
         if self._left:
             yield "Held back by the sandbox (--mode auto --no-sandbox runs commands without it):"

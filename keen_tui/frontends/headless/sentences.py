@@ -65,7 +65,7 @@ def progress_line(event: Event) -> str | None:
         case RunBegun():
             return run_begins(event)
         case RunContinued():
-            return f"The run goes on. {limits_words(event.limits)}"
+            return f"The run continues. {limits_words(event.limits)}"
         case RunWaiting():
             return f"! {run_waits(event)}"
         case ShellFinished(is_check=True, result=result):

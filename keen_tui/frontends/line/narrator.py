@@ -215,7 +215,7 @@ class Narrator:
             case RunBegun():
                 say(run_begins(event))
             case RunContinued():
-                say(f"The run goes on. {limits_words(event.limits)}")
+                say(f"The run continues. {limits_words(event.limits)}")
             case RunWaiting():
                 say(run_waits(event))
             case RunAsked():

@@ -11,7 +11,7 @@ from keen_tui.text.units import counted, dollars, duration, first_line
 def run_facts(run: RunProgress) -> tuple[str, ...]:
     """What a row shows, the most important first: `turn 4 of 50`, `$0.32 of $5.00`."""
     limits = run.limits
-    facts = [f"run goes on {until_words(run.waiting)}"] if run.waiting else []
+    facts = [f"run continues {until_words(run.waiting)}"] if run.waiting else []
     most = f" of {limits.turns}" if limits.turns is not None else ""
     facts.append(f"{'' if facts else 'run: '}turn {run.turns}{most}")
     if limits.cost is not None:

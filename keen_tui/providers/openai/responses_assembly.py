@@ -220,7 +220,7 @@ class ResponsesAssembly:
         if status == "completed":
             return NamedEnd("stop")
         if status in ("cancelled", "canceled"):
-            raise ServerBusy(f"{self._server} broke off the reply ({status}).")
+            raise ServerBusy(f"{self._server} cut off the reply ({status}).")
         reason = end_word(object_of(response.get("incomplete_details")).get("reason"))
         return incomplete_end(reason or status, self._server)
 

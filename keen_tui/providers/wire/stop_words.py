@@ -113,7 +113,7 @@ def named_end(word: str, server: str) -> NamedEnd:
     """
     known = _known(word)
     if known in _FAILURES:
-        raise ServerBusy(f"{server} broke off the reply ({_short(word)}).")
+        raise ServerBusy(f"{server} cut off the reply ({_short(word)}).")
     if known in _MALFORMED:
         raise ReplyUnreadable(f"The model made a tool call that {server} couldn't read ({_short(word)}).")
     if known in _CUT:

@@ -123,7 +123,7 @@ class ChangeLog:
             wanted = b"\n" + lines if torn else lines
             try:
                 if file.write(wanted) != len(wanted):
-                    raise OSError("it was written in part only")
+                    raise OSError("it was written only in part")
                 os.fsync(descriptor)
             except OSError:
                 file.truncate(size)

@@ -24,7 +24,7 @@ def started_result(task: BackgroundTask, apart: str = "") -> ToolResult:
     result = _running_result(task, output, f"it runs in the background as {task.id}")
     if not apart:
         return result
-    alone = f"no other command reaches its local ports here ({apart})"
+    alone = f"other commands can't reach its local ports here ({apart})"
     advice = "test a server in the command that starts it"
     return replace(result, text=f"{result.text}\n[{alone}: {advice}]")
 

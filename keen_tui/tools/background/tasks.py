@@ -249,7 +249,7 @@ class BackgroundTasks:
             ToolFailure: there is none, or it can't move at that moment.
         """
         if not self._awaited:
-            raise ToolFailure("no command is running that could go to the background.")
+            raise ToolFailure("there is no running command to move to the background.")
         self._require_room("end one first")
         awaited = self._awaited[-1]
         if objection := awaited.objection():
@@ -305,7 +305,7 @@ class BackgroundTasks:
 
     def _require_room(self, remedy: str) -> None:
         if len(self.running) >= MOST_RUNNING:
-            raise ToolFailure(f"{MOST_RUNNING} commands run in the background, and more can't: {remedy}.")
+            raise ToolFailure(f"at most {MOST_RUNNING} commands can run in the background: {remedy}.")
 
     @property
     def _watched(self) -> Sequence[tuple[BackgroundTask, NewFiles]]:

@@ -83,11 +83,11 @@ class Bash:
             "outside the sandbox. A command may run "
             "read-only first, before the user is asked; the result says so. If it was meant to change files "
             "and did not, call it again with changes_files. Output is stdout "
-            "and stderr in order; of long output you get the beginning and the end, and the name of a "
-            "file that holds all of it. "
-            "Files whose names make them run code later (Makefile, package.json, AGENTS.md, CI files, editor "
-            "settings) are kept back when a command creates them, until the user agrees: create them with "
-            "write_file. "
+            "and stderr in order; for long output you get the beginning and the end, and the name of a "
+            "file with all of it. "
+            "Files that can run code later (Makefile, package.json, AGENTS.md, CI files, editor "
+            "settings) are set aside when a command creates them, until the user approves: create them "
+            "with write_file. "
             "To read, search or change files, prefer the other tools."
         ),
         parameters={
@@ -100,14 +100,14 @@ class Bash:
                 },
                 "changes_files": {
                     "type": "boolean",
-                    "description": "Set it if the command is meant to change files: it then doesn't run "
+                    "description": "Set this if the command is meant to change files: then it doesn't run "
                     "read-only first.",
                 },
                 "background": {
                     "type": "boolean",
-                    "description": "Answer after a second and let the command go on, without a time limit "
-                    "unless you give one. task_output shows what it prints, task_stop ends it. Only hosts "
-                    "that are allowed already can be reached. Commands reach each other's local ports "
+                    "description": "Return after a second and leave the command running, without a time "
+                    "limit unless you give one. task_output shows what it prints, task_stop ends it. It "
+                    "can reach only hosts that are already allowed. Commands reach each other's local ports "
                     "(127.0.0.1), unless the result says otherwise. It ends with the program.",
                 },
             },
@@ -246,7 +246,7 @@ class Bash:
     async def _require_folder(self) -> None:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
-            raise ToolFailure(f"{folder} now leads elsewhere, so commands can't run there.")
+            raise ToolFailure(f"{folder} now points elsewhere, so commands can't run there.")
 
     async def _start(self, command: str, running: ShellRun) -> ToolResult:
         """Start it in the background; the result has what it prints in its first second."""

@@ -27,8 +27,8 @@ class GlobFiles:
         name="glob_files",
         description=(
             "Find files by name. `*.py` matches in every folder, `src/**/*.py` below src, `*.{ts,tsx}` both "
-            f"kinds, `**` everything. At most {MOST_FILES} paths, sorted. Files that .gitignore leaves "
-            "out are left out, unless path is an ignored folder itself."
+            f"kinds, `**` everything. At most {MOST_FILES} paths, sorted. Files that .gitignore excludes "
+            "are left out, unless path is an ignored folder itself."
         ),
         parameters={
             "type": "object",

@@ -28,8 +28,8 @@ class GrepFiles:
         name="grep_files",
         description=(
             "Search file contents for a regular expression, line by line (no look-around, no match across "
-            f"lines). Results are `path:line:text`, at most {MOST_LINES} lines. Binary files are skipped, "
-            "and files that .gitignore leaves out, unless path is an ignored file or folder itself."
+            f"lines). Results are `path:line:text`, at most {MOST_LINES} lines. Binary files and files "
+            "that .gitignore excludes are skipped, unless path is an ignored file or folder itself."
         ),
         parameters={
             "type": "object",

@@ -34,17 +34,17 @@ class ProposePlan:
     spec = ToolSpec(
         name="propose_plan",
         description=(
-            "In plan mode, where only reading is possible: propose a plan once you have read everything "
-            "that matters. The user accepts it, which ends plan mode so that you carry it out in the same "
-            "turn, or says what should be different. Not for other modes: there, just do the work."
+            "In plan mode, where you can only read: propose a plan once you have read everything that "
+            "matters. If the user accepts it, plan mode ends and you carry the plan out in the same turn; "
+            "otherwise they say what should be different. In other modes, just do the work."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "plan": {
                     "type": "string",
-                    "description": "In Markdown: what you will change where, in which order, and how you "
-                    "will check it.",
+                    "description": "In Markdown: what you will change and where, in which order, and how "
+                    "you will check it.",
                 },
             },
             "required": ["plan"],
@@ -67,7 +67,7 @@ class ProposePlan:
             body=plan,
             modes=_MODES,
             only_in="plan",
-            elsewhere="This is not plan mode: nothing has to be accepted first. Do the work.",
+            elsewhere="This isn't plan mode: no plan is needed. Do the work.",
         )
         return PreparedCall(access=NOTHING_TOUCHED, display=None, run=not_run, asks=asked)
 

@@ -86,9 +86,7 @@ def _part(place: ResolvedPath, content: bytes, offset: int, limit: int) -> ToolR
     if last < count:
         rows.append(f"[lines {offset} to {last} of {count}; continue with offset {last + 1}]")
     if not is_utf8:
-        rows.append(
-            "[not UTF-8: what can't be decoded is shown as \ufffd, and edit_file leaves the file alone]"
-        )
+        rows.append("[bytes that aren't UTF-8 are shown as \ufffd, and edit_file can't change the file]")
     return ToolResult(
         text="\n".join(rows),
         summary=f"{len(shown)} lines" if len(shown) != 1 else "1 line",

@@ -65,7 +65,7 @@ class Recall:
                 },
                 "offset": {
                     "type": "integer",
-                    "description": "Where to continue a result that was cut; its last line says it.",
+                    "description": "Where to continue a result that was cut; its last line says where.",
                 },
             },
             "required": [],
@@ -251,7 +251,7 @@ def _on_disk(path: Path, name: str, call: RecordedCall) -> str:
         return f"{name} isn't there any more."
     if call.at and changed_at > call.at:
         return f"{name} was changed later, outside the recorded calls: read it again before you edit it."
-    return f"No later change of {name} is known." if call.at else "Files may have changed since."
+    return f"No later change to {name} is known." if call.at else "Files may have changed since."
 
 
 def _kept_outputs(text: str) -> list[str]:

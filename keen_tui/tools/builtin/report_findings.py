@@ -154,7 +154,7 @@ class ReportFindings:
         if not (item.title.strip() and item.reason.strip()):
             return "it needs a title and a reason."
         if item.first_line > item.last_line:
-            return "first_line is behind last_line."
+            return "first_line is after last_line."
         file = self._files.get(item.file)
         if file is None:
             return f"{item.file[:200]!r} isn't a file of the diff. These are: {', '.join(self._known())}."

@@ -92,8 +92,8 @@ def _description(agents: Sequence[AgentDefinition]) -> str:
     return (
         "Give a task to a sub-agent. It works in a context of its own with its own tools, and you get only "
         "its last message and what it changed, so that long searches don't fill this conversation. It can't "
-        "ask you anything, and it doesn't remember earlier tasks: write all that it needs to know into the "
-        "prompt, and what it is to report. Sub-agents that only read run at the same time if you call them "
+        "ask you anything, and it doesn't remember earlier tasks: put everything it needs to know into the "
+        "prompt, including what to report. Sub-agents that only read run at the same time if you call them "
         f"in one step; the others run one after the other. The sub-agents are:\n{lines}"
     )
 

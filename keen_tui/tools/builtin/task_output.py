@@ -21,9 +21,9 @@ class TaskOutput:
     spec = ToolSpec(
         name="task_output",
         description=(
-            "Show what a command in the background (bash with background) has printed, and whether it still "
-            "runs. Of long output you get the end, and the name of a file that holds all of it. Don't look "
-            "again and again: let the call wait for the end, or go on with other work; you are told when a "
+            "Show what a command in the background (bash with background) has printed, and whether it is "
+            "still running. For long output you get the end, and the name of a file with all of it. Don't "
+            "poll: let the call wait for the end, or continue with other work; Keen tells you when a "
             "command ends."
         ),
         parameters={
@@ -32,7 +32,7 @@ class TaskOutput:
                 "id": {"type": "string", "description": "Its id, such as t1."},
                 "since": {
                     "type": "integer",
-                    "description": "Show only what came after this place; the result before names it.",
+                    "description": "Show only what came after this place, which the previous result names.",
                 },
                 "wait": {
                     "type": "integer",

@@ -60,7 +60,7 @@ async def change_content(
         await replace_file(place, before, after, workspace.backup)
         return
     if digest(await current_content(workspace, place)) != digest(before):
-        raise ToolFailure(f"{place.name} was changed meanwhile. Read it again, then make the change.")
+        raise ToolFailure(f"{place.name} has changed since it was read. Read it again, then make the change.")
     await asyncio.to_thread(_prepare, place, before, after, workspace.backup)
     await _to_the_end(asyncio.ensure_future(editor.write(place.path, after.decode())))
 

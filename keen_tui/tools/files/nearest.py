@@ -25,7 +25,7 @@ def nearest_lines(content: str, wanted_text: str) -> str:
     first = _best_start(lines, wanted)
     near = lines[first : first + len(wanted)]
     same_words = [line.split() for line in near] == [line.split() for line in wanted]
-    why = "They differ in white space only. " if same_words else ""
+    why = "They differ only in white space. " if same_words else ""
     shown = "\n".join(
         f"{number}\t{cut(line, _LONGEST_SHOWN)}" for number, line in enumerate(near[:_MOST_SHOWN], first + 1)
     )

@@ -22,7 +22,7 @@ _KINDS = (
     (stat.S_ISSOCK, "socket"),
     (stat.S_ISCHR, "device"),
     (stat.S_ISBLK, "device"),
-    (stat.S_ISLNK, "link that leads in a circle, or was changed just now"),
+    (stat.S_ISLNK, "circular symlink, or one that has just changed"),
 )
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -60,11 +60,11 @@ def kind_of(place: ResolvedPath) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ToolFailure(f"{place.name} can't be looked at: {reason(error)}.") from error
+        raise ToolFailure(f"{place.name} can't be accessed: {reason(error)}.") from error
 
 
 def _kind(status: os.stat_result) -> str:
-    return next((kind for matches, kind in _KINDS if matches(status.st_mode)), "special thing")
+    return next((kind for matches, kind in _KINDS if matches(status.st_mode)), "special file")
 
 
 def require_regular(place: ResolvedPath, status: os.stat_result) -> None:
@@ -79,8 +79,8 @@ def require_regular(place: ResolvedPath, status: os.stat_result) -> None:
         raise ToolFailure(f"{place.name} is a {kind}, not a file.{hint}")
     if status.st_size > LARGEST_FILE:
         raise ToolFailure(
-            f"{place.name} has {status.st_size:,} bytes, more than the {LARGEST_FILE:,} that are read. "
-            "Search it with grep_files, or look at a part with bash (head, tail, sed -n)."
+            f"{place.name} has {status.st_size:,} bytes, more than the {LARGEST_FILE:,} that Keen reads. "
+            "Search it with grep_files, or read a part with bash (head, tail, sed -n)."
         )
 
 
@@ -111,5 +111,5 @@ def encode(text: str, *, bom: bool) -> bytes:
 def reason(error: OSError) -> str:
     """Why the system refused, in words."""
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
-        return "part of its path isn't a folder, or is a link that leads in a circle"
+        return "part of its path isn't a folder, or is a circular symlink"
     return error.strerror or type(error).__name__

@@ -70,13 +70,15 @@ def keep_before_change(place: ResolvedPath, before: bytes | None, after: bytes, 
 
 def _put(place: ResolvedPath, before: bytes | None, after: bytes) -> None:
     if digest(read_if_there(place)) != digest(before):
-        raise ToolFailure(f"{place.name} was changed on disk meanwhile. Read it again, then make the change.")
+        raise ToolFailure(
+            f"{place.name} has changed on disk since it was read. Read it again, then make the change."
+        )
     try:
         put_file(place.path, after, before)
     except ReadOnly as error:
         raise ToolFailure(f"{place.name} is read-only. It was not changed.") from error
     except HalfWritten as error:
-        words = f"{place.name} could be written in part only ({reason(error)}) and not be put back."
+        words = f"{place.name} could only be written in part ({reason(error)}) and couldn't be restored."
         raise _Damaged(words) from error
     except OSError as error:
         raise ToolFailure(f"{place.name} can't be written: {reason(error)}. It was not changed.") from error

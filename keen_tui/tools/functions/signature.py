@@ -55,9 +55,11 @@ def function_specs(functions: Sequence[Callable[..., Any]]) -> tuple[FunctionSpe
     specs = tuple(map(function_spec, functions))
     names = [each.spec.name for each in specs]
     if taken := next((name for name in names if name in NAMES or name.startswith(SERVER_TOOLS)), None):
-        raise ConfigError(f"tools: {taken} is a name of Keen's own tools. @tool(name=...) gives another one.")
+        raise ConfigError(
+            f"tools: {taken} is the name of one of Keen's own tools. Use @tool(name=...) to choose another."
+        )
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ConfigError(f"tools: two functions are called {twice}. Give one another name: @tool(name=...).")
+        raise ConfigError(f"tools: two functions are called {twice}. Rename one with @tool(name=...).")
     return specs
 
 
@@ -70,7 +72,7 @@ def function_spec(function: Callable[..., Any]) -> FunctionSpec:
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"tools: {name or repr(function)[:80]!r} can't be the name of a tool. A name has up to "
-            "64 letters, digits, _ and -, and begins with a letter or _. @tool(name=...) gives one."
+            "64 letters, digits, _ and -, and begins with a letter or _. Use @tool(name=...) to choose one."
         )
     doc = described(inspect.getdoc(function) or "")
     if not doc.text:

@@ -85,9 +85,9 @@ class LinkedTree:
         if not record.git:
             return f"it was never finished. keen-tui --worktree {record.name} makes it again."
         if not Path(record.git, "HEAD").is_file():
-            return f"its repository, {record.common}, doesn't know it any more."
+            return f"its repository, {record.common}, no longer knows it."
         if not points_to(self.path, Path(record.git)):
-            return f"the file .git in it doesn't lead to {record.git}."
+            return f"its file .git no longer points to {record.git}."
         return ""
 
     def checked_out(self) -> tuple[str, str]:
@@ -188,7 +188,7 @@ class LinkedTree:
         """
         tip = ""
         if not with_changes and (problem := self.problem) and self.path.exists():
-            raise WorkTreeFailed(f"Whether {self.record.name} has changes can't be known: {problem}")
+            raise WorkTreeFailed(f"Keen can't tell whether {self.record.name} has changes: {problem}")
         if not self.problem:
             state = self.state()
             if state.is_changed and not with_changes:
@@ -319,12 +319,12 @@ def _require_untouched(folder: Path) -> None:
     """Raises WorkTreeFailed: the folder is a work tree of Keen's whose file `.git` leads elsewhere."""
     record = read_record(folder)
     if record and not points_to(folder, Path(record.git)):
-        raise WorkTreeFailed(f"The file .git in {folder} doesn't lead to {record.git}.")
+        raise WorkTreeFailed(f"The file .git in {folder} no longer points to {record.git}.")
 
 
 def _why_not(state: WorkTreeState) -> str:
     if not state.base:
-        return "It wasn't begun on a branch that still exists, so there is none to merge into."
+        return "The branch it was started from no longer exists, so there is none to merge into."
     if state.files:
         return f"Not everything is committed ({counted(state.files, 'file')})."
-    return f"{state.base} has commits that this work tree lacks, so it can't simply be moved forward."
+    return f"{state.base} has commits that this work tree doesn't have, so it can't be fast-forwarded."

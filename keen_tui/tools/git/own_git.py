@@ -80,7 +80,7 @@ class OwnGit:
                 **source,
             )
         except subprocess.TimeoutExpired as error:
-            raise WorkTreeFailed(f"git {words[0]} took too long in {folder}, and was ended.") from error
+            raise WorkTreeFailed(f"git {words[0]} took too long in {folder} and was stopped.") from error
         except OSError as error:
             raise WorkTreeFailed(f"git can't run in {folder}: {error.strerror}.") from error
         return ended.returncode, ended.stdout, _complaint(ended.stderr)

@@ -129,7 +129,7 @@ class WorkTrees:
             raise ConfigError(f"git can't use the repository in {folder}: {complaint}")
         if output.strip() != b"true":
             raise ConfigError(
-                f"{folder} is a bare repository or the inside of one: nothing is checked out here. "
+                f"{folder} is a bare repository, or a folder inside one: nothing is checked out here. "
                 "Start Keen in a clone of it."
             )
         return Path(os.path.realpath(self._git.line(folder, "rev-parse", "--show-toplevel")))
@@ -155,7 +155,7 @@ class WorkTrees:
         branch = PREFIX + tree.name
         if self._has_branch(project, branch):
             raise ConfigError(
-                f"The branch {branch} exists already in {project}, and belongs to no work tree of Keen's. "
+                f"The branch {branch} already exists in {project}, but isn't a Keen work tree. "
                 f"Choose another name, or rename the branch: git branch -m {branch} OTHER."
             )
         if self._has_branch(project, PREFIX.rstrip("/")):
@@ -242,15 +242,15 @@ class WorkTrees:
         """Raises ConfigError: there is no commit, or it has submodules."""
         if not commit:
             raise ConfigError(
-                f"The repository in {project} has no commit yet, so a work tree would have nothing to begin "
-                f"with. Commit something first, or {self._otherwise}."
+                f"The repository in {project} has no commit yet, so there is nothing to make a work tree "
+                f"from. Commit something first, or {self._otherwise}."
             )
         listed = self._git.output(project, "ls-tree", "-r", "-z", commit)
         if module := next((row for row in listed.split(b"\0") if row.startswith(b"160000 ")), b""):
             name = clean(os.fsdecode(module.partition(b"\t")[2]))
             raise ConfigError(
-                f"{project} has submodules ({name}), which git doesn't set up in further work trees. "
-                f"To go on, {self._otherwise}, or start Keen in a clone of it."
+                f"{project} has submodules ({name}), which git doesn't set up in additional work trees. To "
+                f"continue, {self._otherwise}, or start Keen in a clone of it."
             )
 
     def _has_branch(self, project: Path, branch: str) -> bool:

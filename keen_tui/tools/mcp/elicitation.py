@@ -170,7 +170,7 @@ class Asking:
         spec = QuestionSpec(question=title, choices=choices, result=_no_result, body=body)
         reply = await self.person(spec)
         if reply.nobody:
-            self.declined = "The server asked the user a question. Nobody is there, so it was declined."
+            self.declined = "The server asked the user a question, but there is nobody to answer: declined."
             return None
         if reply.choice is None:
             self.declined = "The server asked the user a question, and the user declined."

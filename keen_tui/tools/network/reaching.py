@@ -14,7 +14,7 @@ from keen_tui.tools.network.addresses import Internet, Streams
 
 _CONNECT_SECONDS: Final = 15.0
 _MOST_ADDRESSES: Final = 4
-_NOT_PUBLIC: Final = "it leads to an address of this machine or a local network"
+_NOT_PUBLIC: Final = "it points to an address of this machine or a local network"
 
 
 class NotReached(Exception):
@@ -35,7 +35,7 @@ async def reached(host: Host, internet: Internet) -> Streams:
         async with asyncio.timeout(_CONNECT_SECONDS):
             addresses = await internet.resolve(host.name, host.port)
     except (OSError, UnicodeError, TimeoutError) as error:
-        raise NotReached("its name has no address") from error
+        raise NotReached("its name can't be resolved") from error
     if not addresses or not all(map(internet.is_open, addresses)):
         raise NotReached(_NOT_PUBLIC, is_refused=True)
     for address in addresses[:_MOST_ADDRESSES]:

@@ -118,7 +118,7 @@ class ReviewedRepository:
         if code:
             raise ConfigError(f"git can't use the repository in {folder}: {complaint}")
         if output.strip() != b"true":
-            raise ConfigError(f"{folder} is a bare repository or the inside of one: review a clone of it.")
+            raise ConfigError(f"{folder} is a bare repository, or a folder inside one: review a clone of it.")
         top = self._path(folder, "--show-toplevel")
         if not _is_top(top, self._path(folder, "--absolute-git-dir")):
             raise ConfigError(

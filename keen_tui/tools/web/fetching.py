@@ -137,7 +137,7 @@ class Fetcher:
             why = clean(error.verify_message)
             raise ToolFailure(f"The certificate of {address.host} can't be trusted: {why}.") from error
         except (OSError, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-            raise ToolFailure(f"{address.host} broke off, or its answer isn't HTTP.") from error
+            raise ToolFailure(f"{address.host} closed the connection, or its answer isn't HTTP.") from error
 
     async def _read(
         self, answer: Response, address: WebAddress, on_progress: Progress

@@ -55,7 +55,7 @@ def safe_text(text: str) -> str:
 
 async def _converted(page: FetchedPage, seconds: float) -> PageText:
     """HTML as Markdown, by a program of its own, which is ended when its time is up."""
-    too_much = ToolFailure(f"{page.address} is too large or too tangled to turn into text.")
+    too_much = ToolFailure(f"{page.address} is too large or too complex to turn into text.")
     program = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",

@@ -70,7 +70,7 @@ def _shown(
         saved = kept.close()
         head = whole[:MOST_CHARACTERS]
         head = head[: head.rfind("\n", MOST_CHARACTERS // 2) + 1] or head
-        place = f"; {saved}, and goes on there at line {head.count(chr(10)) + 3}" if saved else ""
+        place = f"; {saved}, and continues there at line {head.count(chr(10)) + 3}" if saved else ""
         notes.append(f"{len(whole) - len(head):,} of {len(whole):,} characters left out{place}")
         whole = head.rstrip("\n")
     return "\n".join((whole, *(f"[… {note} …]" for note in notes)))

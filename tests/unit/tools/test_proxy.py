@@ -139,7 +139,7 @@ async def test_no_name_leads_to_this_machine_or_its_network(line: Line, server: 
     )
     assert (await line.says(get(f"http://{host}/", host))).startswith(b"HTTP/1.1 403")
     assert server.heads == []
-    assert line.reports == [(host, "it leads to an address of this machine or a local network")]
+    assert line.reports == [(host, "it points to an address of this machine or a local network")]
 
 
 async def test_an_address_of_this_machine_is_not_reached_even_if_it_is_a_public_one(server: Server) -> None:
@@ -242,7 +242,7 @@ async def test_many_connections_to_one_host_are_one_question(line: Line, server:
 
 async def test_a_host_that_is_not_there_is_told(line: Line) -> None:
     answer = await line.says(b"CONNECT nowhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 502 Keen: nowhere.example: its name has no address")
+    assert answer.startswith(b"HTTP/1.1 502 Keen: nowhere.example: its name can't be resolved")
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ async def test_settings_of_the_project_do_not_reach_the_engine(
         ("glob_files", {"pattern": ""}, "pattern is empty"),
         ("glob_files", {"pattern": "{a,b}" * 20}, "more than 200"),
         ("grep_files", {"pattern": "x", "path": "gone"}, "gone does not exist"),
-        ("grep_files", {"pattern": "x", "path": "y" * 300}, "can't be looked at"),
+        ("grep_files", {"pattern": "x", "path": "y" * 300}, "can't be accessed"),
         ("grep_files", {"pattern": "x", "glob": "\0"}, "NUL"),
     ],
 )

@@ -150,7 +150,7 @@ async def test_where_it_cannot_be_done_commands_are_apart_and_the_model_is_told(
     commands = Commands(jail)
     begun = await commands.run(f"{PYTHON} -S server.py", background=True)
     await until((jail.workspace / "serves").exists)
-    assert "[no other command reaches its local ports here (nsenter is not installed): test a" in begun.text
+    assert "[other commands can't reach its local ports here (nsenter is not installed): test a" in begun.text
     assert (await commands.run(client())).text == "refused"
     await commands.tasks.close()
 

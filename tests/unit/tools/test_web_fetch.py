@@ -142,7 +142,10 @@ async def test_the_type_and_the_charset_count(server: WebServer, body: bytes, ty
         (answer(b"", status="599 Ha"), "/ answered 599."),
         (answer(b"<html><script>x</script></html>", "text/html"), "has no text"),
         (b"SSH-2.0-OpenSSH\r\n\r\n", "its answer isn't HTTP"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nContent-Type: text/plain\r\n\r\nhi", "broke off"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nContent-Type: text/plain\r\n\r\nhi",
+            "closed the connection",
+        ),
     ],
 )
 async def test_what_is_no_text_is_refused_in_a_sentence(server: WebServer, page: bytes, said: str) -> None:
@@ -239,13 +242,13 @@ async def test_names_that_lead_to_this_machine_or_its_network_are_refused(
     server.names.addresses |= NOT_PUBLIC
     with pytest.raises(ToolFailure) as failure:
         await read(server.fetcher(), CERTIFICATE.parent, f"http://{name}/")
-    said = f"{name} can't be reached: it leads to an address of this machine or a local network."
+    said = f"{name} can't be reached: it points to an address of this machine or a local network."
     assert str(failure.value) == said
     assert server.asked == []
 
 
 async def test_names_without_an_answer(server: WebServer) -> None:
-    with pytest.raises(ToolFailure, match=r"nowhere\.example can't be reached: its name has no address\."):
+    with pytest.raises(ToolFailure, match=r"nowhere\.example can't be reached: its name can't be resolved\."):
         await read(server.fetcher(), CERTIFICATE.parent, "http://nowhere.example/")
 
 

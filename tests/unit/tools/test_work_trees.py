@@ -311,7 +311,7 @@ def test_one_for_a_sub_agent_begins_in_and_is_merged_into_the_work_tree_of_its_p
     commit(begun.tree.path, "h.txt", "h\n", "of the sub-agent")
     pointer = (parent.path / ".git").read_text()
     (parent.path / ".git").write_text("gitdir: /somewhere/else\n")
-    with pytest.raises(WorkTreeFailed, match=r"The file \.git in .* doesn't lead to"):
+    with pytest.raises(WorkTreeFailed, match=r"The file \.git in .* no longer points to"):
         begun.tree.merge()
     (parent.path / ".git").write_text(pointer)
     assert begun.tree.merge() == "keen/fix now has the 1 commit of keen/helper-1."
@@ -389,9 +389,9 @@ def test_a_work_tree_whose_git_file_leads_elsewhere_is_not_used(place: Place, tm
     tree = place.begin()
     other = repository(tmp_path / "other")
     (tree.path / ".git").write_text(f"gitdir: {other / '.git'}\n")
-    with pytest.raises(WorkTreeFailed, match="doesn't lead to"):
+    with pytest.raises(WorkTreeFailed, match="no longer points to"):
         place.begin()
-    with pytest.raises(WorkTreeFailed, match="can't be known"):
+    with pytest.raises(WorkTreeFailed, match="can't tell whether"):
         tree.remove()
 
 
@@ -402,7 +402,7 @@ def test_a_project_that_is_gone_leaves_its_work_trees_listed(place: Place) -> No
     assert "doesn't know it any more" in found.problem
     with pytest.raises(KeenError, match="no longer exists"):
         place.trees.begin(tree.path, "other")
-    with pytest.raises(WorkTreeFailed, match="can't be known"):
+    with pytest.raises(WorkTreeFailed, match="can't tell whether"):
         found.remove()
     found.remove(with_changes=True)
     assert place.trees.all() == ()

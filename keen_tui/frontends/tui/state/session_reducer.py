@@ -186,7 +186,7 @@ def run_changed(state: UiState, event: RunEvent) -> UiState:
         case RunBegun():
             return _with_notice(state, run_begins(event))
         case RunContinued(limits=limits):
-            return _with_notice(state, f"The run goes on. {limits_words(limits)}")
+            return _with_notice(state, f"The run continues. {limits_words(limits)}")
         case RunEnded(report=report):
             return _with_notice(state, "\n".join(report_lines(report)))
         case RunWaiting() | RunWaited() | RunAsked():
