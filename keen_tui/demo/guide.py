@@ -61,6 +61,6 @@ class Guide:
                 carried = "TurnMemory shows everything later turns will know."
                 return f"{again}{carried} Press {self._send} to ask the model."
             case TurnDone():
-                leaves = f"{self._leave} leaves."
+                leaves = f"{self._leave} quits."
                 return f"That's Keen. To use it with your own model: keen-tui --model NAME. {leaves}"
         return None

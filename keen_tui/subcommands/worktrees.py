@@ -125,7 +125,7 @@ def _remove(tree: LinkedTree, environ: Mapping[str, str], keys: TextIO, out: Tex
     name = tree.record.name
     if used := present_in(environ, tree.path):
         raise ConfigError(
-            f"{name} was not removed: Keen works there (process {used[0].pid}). Leave it first."
+            f"{name} was not removed: Keen is running there (process {used[0].pid}). Quit it first."
         )
     problem = tree.problem
     has = f"Keen can't tell what {name} has: {problem}" if problem else ""

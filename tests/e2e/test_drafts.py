@@ -119,7 +119,7 @@ def test_in_plain_mode_a_draft_stays_until_a_message_is_sent(tmp_path: Path) -> 
         terminal.type(CTRL_C)
         terminal.wait_for("Cleared.")
         terminal.type(CTRL_C)
-        terminal.wait_for("Ctrl+C again leaves.")
+        terminal.wait_for("Ctrl+C again quits.")
         terminal.type(CTRL_C)
         terminal.wait_for_exit()
     with program(tmp_path, [Reply([Say("Read.")])], "--plain", controls=True) as (terminal, _):

@@ -206,7 +206,7 @@ def test_the_first_ctrl_c_stops_the_turn_and_its_command_the_second_asks_before_
         terminal.wait_for("Turn 1 incomplete: you stopped it.")
         assert not called_with(asleep)
         terminal.type(CTRL_C)
-        answer(terminal, "Question: Leave Keen TUI?", "3")
+        answer(terminal, "Question: Quit Keen TUI?", "3")
         assert terminal.wait_for_exit() == 0
         assert terminal.modes == terminal.modes_before
         assert "Continue with: keen-tui --plain --continue" in bytes(terminal.output).decode()

@@ -117,7 +117,7 @@ async def test_killed_in_a_turn_the_same_command_with_continue_goes_on(program: 
         run = await program.run(*flags(server, "--continue"), "-p", "make it ready")
     assert run.code == 0
     assert work(program) == ["work", "fix"], "nothing ran twice"
-    assert "The run goes on. Limits: 50 turns." in run.err
+    assert "The run continues. Limits: 50 turns." in run.err
     assert "Turns: 1, 1 retry (interrupted 1)" in run.err
 
 

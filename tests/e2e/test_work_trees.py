@@ -24,7 +24,7 @@ from tests.support.terminal import TerminalProgram
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 DONE: Answer = Reply([Say("Done.")])
-LEAVE = "Leave and keep the work tree fix?"
+LEAVE = "Quit and keep the work tree fix?"
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +128,7 @@ def test_line_by_line_it_is_removed_with_its_changes_only_if_that_is_chosen(tmp_
         (tree_of(tmp_path) / "new.txt").write_text("new\n")
         terminal.type("/exit\r")
         terminal.wait_for("fix has 1 file with uncommitted changes.")
-        answer(terminal, "leave and remove it", "3")
+        answer(terminal, "quit and remove it", "3")
         is_over(terminal, "Removed the work tree fix")
     assert not tree_of(tmp_path).exists()
     assert git(tmp_path / "work", "branch", "--format=%(refname)") == "refs/heads/main\n"

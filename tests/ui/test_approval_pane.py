@@ -267,7 +267,7 @@ async def test_leaving_can_be_taken_back_while_an_approval_is_open(tmp_path: Pat
     async with workspace(tmp_path) as driver:
         await ask_and_wait(driver)
         await driver.press("ctrl+c", "ctrl+c")
-        await driver.until_shown("Leave Keen TUI?")
+        await driver.until_shown("Quit Keen TUI?")
         await driver.press("escape")
         await driver.until_shown("? Change src/cart.py?")
 

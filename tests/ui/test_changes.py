@@ -67,7 +67,7 @@ async def test_diff_of_a_turn_names_it_and_what_is_not_covered(tmp_path: Path, c
     async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await opened(driver, "/diff 3")
         assert driver.shows("Changes of turn 3   tax is wrong when there is a discount")
-        assert driver.shows("2 commands ran unwatched: what they changed can't be undone")
+        assert driver.shows("2 commands weren't tracked, so their changes can't be undone")
         assert driver.shows("undone   3 files")
 
 
@@ -118,7 +118,7 @@ async def test_undo_asks_for_the_newest_turn_and_takes_it_back(tmp_path: Path, c
         assert driver.shows("Undo turn 3")
         assert driver.shows("Restore 3 files to their state before turn 3?")
         assert driver.shows("will be deleted (this turn created it): tests/test_cart.py")
-        assert driver.shows("2 commands ran unwatched: what they changed can't be undone")
+        assert driver.shows("2 commands weren't tracked, so their changes can't be undone")
         assert not driver.shows("changed since")
         await driver.press("enter")
         await driver.until(lambda: ("undo", 3) in changes.calls)
@@ -197,7 +197,7 @@ async def test_what_there_is_nothing_of_is_one_sentence(tmp_path: Path, changes:
     changes.turns = {4: Changes(turn=4, title="", files=(), unwatched=1), 3: turn_three(undone=True)}
     async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await command(driver, "/diff 4")
-        await driver.until_shown("Turn 4 changed no files. Changes made by commands aren't known here")
+        await driver.until_shown("Turn 4 changed no files. Keen doesn't track changes made by commands here")
         await command(driver, "/diff")
         await driver.until_shown("This session changed no files.")
         await command(driver, "/undo 3")

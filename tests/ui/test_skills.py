@@ -115,9 +115,7 @@ async def test_the_command_puts_away_and_says_what_it_takes(tmp_path: Path) -> N
     at = At(tmp_path)
     await shown(at, "away pdf", PDF)
     assert ("put_away", "pdf") in at.session.calls
-    assert at.person.said == [
-        "Put away: later turns no longer see the skill pdf. It can be used again at any time."
-    ]
+    assert at.person.said == ["Unloaded pdf; later turns won't see it. You can use it again at any time."]
     with pytest.raises(WordsRefused, match="/skills away"):
         await shown(at, "pdf", PDF)
     with pytest.raises(SessionRefused, match="no skills here"):

@@ -20,12 +20,12 @@ async def test_the_key_to_leave_clears_what_is_written_before_it_offers_to_leave
     async with workspace(tmp_path) as driver:
         await driver.type("draft")
         await driver.press("ctrl+c")
-        await driver.until_shown("cleared; up brings it back, ctrl+c leaves")
+        await driver.until_shown("cleared; up brings it back, ctrl+c quits")
         assert driver.written == ""
         await driver.press("up")
         assert driver.written == "draft"
         await driver.press("ctrl+c", "ctrl+c")
-        await driver.until_shown("ctrl+c again leaves")
+        await driver.until_shown("ctrl+c again quits")
 
 
 async def test_while_a_turn_runs_the_key_stops_it_and_the_draft_stays(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ async def test_stopping_is_said_no_longer_than_the_turn_lasts(tmp_path: Path) ->
         await driver.play(story.started(1, "go"), *story.edit(1, "a"))
         driver.session.running = True
         await driver.press("ctrl+c")
-        await driver.until_shown("stopping; ctrl+c again leaves")
+        await driver.until_shown("stopping; ctrl+c again quits")
         driver.session.running = False
         await driver.play(story.incomplete(1))
         await driver.until(lambda: not driver.shows("stopping;"))

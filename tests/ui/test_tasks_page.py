@@ -101,4 +101,4 @@ async def test_without_any_the_command_says_so(tmp_path: Path) -> None:
     async with workspace(tmp_path, tasks=FakeTasks(())) as driver:
         await driver.type("/tasks")
         await driver.press("enter")
-        await driver.until_shown("No command runs in the background, and none has.")
+        await driver.until_shown("No background commands yet.")

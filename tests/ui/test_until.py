@@ -62,20 +62,20 @@ async def test_the_status_bar_shows_the_run_and_esc_ends_it(tmp_path: Path) -> N
         await driver.until_shown("run: turn 1 of 9   $0.00 of $2.00   esc stop")
         runs.is_driven = True
         await driver.play(story.incomplete(1), WAITING)
-        await driver.until_shown("run goes on at")
+        await driver.until_shown("run continues at")
         await driver.press("escape")
         await driver.until(lambda: runs.calls == [("stop",)])
         await driver.play(RunEnded(report=REPORT))
         await driver.until_shown("The run has ended. You stopped it.")
         await driver.until_shown("Turns: 2, 0 retries")
-        await driver.until(lambda: not driver.shows("run goes on at"))
+        await driver.until(lambda: not driver.shows("run continues at"))
         await driver.until_shown("pending: 4 calls")
 
 
 async def test_in_a_narrow_terminal_the_wait_comes_first(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(60, 12), runs=FakeRuns()) as driver:
         await driver.play(BEGUN, story.started(1, "go"), story.incomplete(1), WAITING)
-        await driver.until_shown("run goes on at")
+        await driver.until_shown("run continues at")
         assert "esc stop" in driver.rows()[-1]
 
 
@@ -84,7 +84,7 @@ async def test_a_resumed_session_offers_to_go_on_with_its_run(tmp_path: Path) ->
     async with workspace(tmp_path, runs=runs) as driver:
         await driver.play(SessionOpened(id="s", restoring=True), BEGUN, story.started(1, "go"))
         await driver.play(story.incomplete(1), SessionRestored())
-        await driver.until_shown("The run until make test hasn't ended: /until goes on with it.")
+        await driver.until_shown('The run "until make test" isn\'t finished; /until continues it.')
         runs.is_left_over = True
         await send(driver, "/until")
         await driver.until(lambda: runs.calls == [("go on",)])

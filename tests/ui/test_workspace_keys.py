@@ -181,14 +181,14 @@ async def test_ctrl_c_stops_and_a_second_one_asks_to_leave(tmp_path: Path) -> No
         await driver.press("ctrl+c")
         assert ("stop",) in driver.session.calls
         await driver.press("ctrl+c")
-        await driver.until_shown("Leave Keen TUI?")
+        await driver.until_shown("Quit Keen TUI?")
         assert driver.app.return_code is None
 
 
 async def test_ctrl_c_twice_leaves_where_nothing_is_open(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.press("ctrl+c")
-        await driver.until_shown("ctrl+c again leaves")
+        await driver.until_shown("ctrl+c again quits")
         await driver.press("ctrl+c")
         await driver.until(lambda: driver.app.return_code == 0)
 
@@ -205,7 +205,7 @@ async def test_leaving_with_pending_state_asks_and_can_retry(tmp_path: Path) -> 
     async with workspace(tmp_path) as driver:
         await pend(driver)
         await driver.press("ctrl+d")
-        await driver.until_shown("Leave Keen TUI?")
+        await driver.until_shown("Quit Keen TUI?")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         await driver.press("enter")
         assert driver.screen.question_pane.question is not None

@@ -126,7 +126,7 @@ def test_all_that_a_definition_says(home: Path, project: Path) -> None:
 def test_one_that_works_apart_says_so(home: Path, project: Path) -> None:
     agent = defined(home, project, "isolation: Worktree")
     assert agent.isolation == "worktree"
-    assert rights_of(agent) == ("all tools", "in a work tree of its own")
+    assert rights_of(agent) == ("all tools", "in its own work tree")
 
 
 def test_what_is_left_out_is_the_parents(home: Path, project: Path) -> None:

@@ -220,7 +220,7 @@ async def test_leaving_asks_where_commands_run_in_the_background(
     await LEAVE.does(context, "")
     (question,) = at.person.asked
     assert isinstance(question, LeaveQuestion)
-    assert question.body == ("A command is running in the background: npm run dev. Leaving ends it.",)
+    assert question.body == ("A command is running in the background: npm run dev. Quitting ends it.",)
     assert [choice.id for choice in question.choices] == ["keep", "leave"]
     assert at.person.left is left
 
@@ -232,7 +232,7 @@ async def test_leaving_asks_where_a_review_runs(tmp_path: Path, answer: str, lef
     await LEAVE.does(replace(at.context, setup=replace(at.context.setup, reviews=reviews)), "")
     (question,) = at.person.asked
     assert isinstance(question, LeaveQuestion)
-    assert question.body == ("A review of feature compared with main is running. Leaving ends it.",)
+    assert question.body == ("A review of feature compared with main is running. Quitting ends it.",)
     assert [choice.consequence for choice in question.choices][-1] == "the review ends"
     assert at.person.left is left
 
@@ -256,7 +256,7 @@ def test_a_question_about_many_commands_names_some() -> None:
     tasks = ("x" * 100, *(f"serve {number}" for number in range(1, 8)))
     (said,) = LeaveQuestion(None, running=False, durable=False, tasks=tasks).body
     assert said.startswith(f"8 commands are running in the background: {'x' * 60}, serve 1, ")
-    assert said.endswith("serve 4 and 3 more. Leaving ends them.")
+    assert said.endswith("serve 4 and 3 more. Quitting ends them.")
 
 
 async def test_leaving_asks_nothing_where_no_work_waits(tmp_path: Path) -> None:

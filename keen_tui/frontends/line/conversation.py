@@ -287,14 +287,14 @@ class LineFrontEnd:
             self._leave()
         elif self._doing:
             self._doing.cancel()
-            self._printer.say("Cancelled. Ctrl+C again leaves.")
+            self._printer.say("Cancelled. Ctrl+C again quits.")
         elif self._setup.runs and self._setup.runs.stop():
-            self._printer.say("Stopping the run. Ctrl+C again leaves.")
+            self._printer.say("Stopping the run. Ctrl+C again quits.")
         elif self._session.running:
             self._session.stop()
-            self._printer.say("Stopping. Ctrl+C again leaves.")
+            self._printer.say("Stopping. Ctrl+C again quits.")
         else:
-            self._printer.say("Ctrl+C again leaves.")
+            self._printer.say("Ctrl+C again quits.")
 
     def _end_of_input(self) -> None:
         if self._ui.asks_to_leave:

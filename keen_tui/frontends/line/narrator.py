@@ -134,7 +134,7 @@ class Narrator:
                     say("Thinking.")
             case StepRestarted():
                 if self._reply.has_told(event.turn, event.step):
-                    say("The reply so far is withdrawn; it starts again.")
+                    say("Ignore the reply so far; it starts again.")
             case ToolStarted():
                 say(tool_begins(event))
             case ToolFinished():

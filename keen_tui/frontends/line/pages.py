@@ -50,9 +50,10 @@ if TYPE_CHECKING:
 
 _HELP: Final = (
     "Write a message and press enter. A line that ends with a backslash continues in the next one.",
-    "Lines that come at once, as a paste does, are one message. A message sent while a turn runs is queued.",
-    "Questions are answered by a number. Ctrl+C stops the turn, again within two seconds it leaves.",
-    "Ctrl+D on an empty line leaves. !COMMAND runs a command of your own.",
+    "Lines that arrive together, such as a paste, are one "
+    "message. A message sent while a turn runs is queued.",
+    "Answer a question with a number. Ctrl+C stops the turn; twice within two seconds quits.",
+    "Ctrl+D on an empty line quits. !COMMAND runs a shell command.",
 )
 
 

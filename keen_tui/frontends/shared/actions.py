@@ -31,7 +31,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("escape",),
         label="Stop the turn",
         hint="stop",
-        help="declines a question, or stops the turn; twice clears the composer",
+        help="declines a question or stops the turn; press twice to clear the composer",
     ),
     *turns.COMMANDS,
     Action(
@@ -47,14 +47,14 @@ ACTIONS: tuple[Action, ...] = (
         keys=("f8",),
         in_browser="alt+m",
         label="Wider panels",
-        help="makes the panels wider; remembered",
+        help="widens the panels (Keen remembers the width)",
     ),
     Action(
         id="narrower_panels",
         keys=("f7",),
         in_browser="alt+j",
         label="Narrower panels",
-        help="makes the panels narrower; remembered",
+        help="narrows the panels (Keen remembers the width)",
     ),
     Action(
         id="fold_activity",
@@ -101,7 +101,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("shift+tab",),
         label="Next permission mode",
         hint="mode",
-        help="permission mode: ask, auto-edit, plan, auto",
+        help="switches the permission mode: ask, auto-edit, plan, auto",
     ),
     turns.STEER,
     *until.COMMANDS,
@@ -119,7 +119,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("ctrl+v",),
         label="Paste an image",
         where="composer",
-        help="adds the image on the clipboard to the message; @shot.png names a file",
+        help="adds the image on the clipboard to the message; @shot.png adds a file",
     ),
     Action(
         id="find_message",
@@ -169,8 +169,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="interrupt",
         keys=("ctrl+c",),
-        label="Stop, then leave",
-        help="copies the selection, else stops or clears the composer; again within 2 s leaves",
+        label="Stop, then quit",
+        help="copies the selection, or stops the turn, or clears the composer; twice within 2 s quits",
         listed=False,
     ),
     Action(
@@ -184,7 +184,7 @@ ACTIONS: tuple[Action, ...] = (
         id="page_up",
         keys=("pageup",),
         label="Page up",
-        help="scrolls the transcript, from the composer too",
+        help="scrolls the transcript up, from the composer too",
         listed=False,
     ),
     Action(

@@ -8,7 +8,7 @@ from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.reports import Changes, FileVersions
 from keen_tui.text.diff import diff_display
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, size
+from keen_tui.text.units import size
 
 MOST_ROWS = 3_000
 """The most rows of a file's diff that are shown; the rest is counted."""
@@ -45,7 +45,9 @@ def not_covered(unwatched: int) -> str:
     """What can't be undone where so many commands ran unwatched, "" for nothing."""
     if not unwatched:
         return ""
-    return f"{counted(unwatched, 'command')} ran unwatched: what they changed can't be undone"
+    if unwatched == 1:
+        return "1 command wasn't tracked, so its changes can't be undone"
+    return f"{unwatched} commands weren't tracked, so their changes can't be undone"
 
 
 def _shown(file: FileVersions) -> ShownFile:

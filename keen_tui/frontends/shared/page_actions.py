@@ -30,7 +30,7 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "page_choose",
         ("up", "down", "enter"),
         "Choose",
-        "choose and confirm; page keys, home and end go further",
+        "choose and confirm; page up, page down, home and end move further",
     ),
     _told("page_filter", ("a", "…", "z"), "Filter", "Sessions, Models, Help: filters by what you type"),
     _told(
@@ -88,11 +88,11 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "page_forget",
         ("x",),
         "Forget",
-        "TurnMemory: forgets the entry, or restores it. Skills: puts one away",
+        "TurnMemory: forgets the entry, or restores it. Skills: unloads one",
     ),
-    _key("page_task", ("t",), "Hand back", "Review: puts the finding into the composer, as a task"),
+    _key("page_task", ("t",), "Make it a task", "Review: puts the finding into the composer, as a task"),
     _key("page_note", ("n",), "Note", "TurnMemory: adds a note"),
     _key("page_sign_in", ("l",), "Sign in", "MCP servers: signs in to one"),
-    _key("page_restart", ("r",), "Restart", "MCP servers: starts one again"),
+    _key("page_restart", ("r",), "Restart", "MCP servers: restarts one"),
     _key("page_stop", ("k",), "Stop", "MCP servers: stops one. Review: stops it"),
 )

@@ -85,21 +85,21 @@ class LeaveQuestion(Struct, frozen=True):
     tasks: tuple[str, ...] = ()
     review: str = ""
 
-    title = "Leave Keen TUI?"
+    title = "Quit Keen TUI?"
 
     @property
     def body(self) -> tuple[str, ...]:
         tasks = (_running(self.tasks),) if self.tasks else ()
         if self.review:
-            tasks = (f"A review of {revealed(self.review)} is running. Leaving ends it.", *tasks)
+            tasks = (f"A review of {revealed(self.review)} is running. Quitting ends it.", *tasks)
         if self.running:
-            return ("A turn is running. Leaving stops it; the files keep its changes.", *tasks)
+            return ("A turn is running. Quitting stops it; the files keep its changes.", *tasks)
         if self.pending is None:
             return tasks
         fate = (
             "It is saved on disk, so you can retry it when you resume the session."
             if self.durable
-            else "It is only in memory, so it can't be resumed once you leave."
+            else "It is only in memory, so it can't be resumed once you quit."
         )
         return (_kept(self.pending), f"{fate} The files keep their changes.", *tasks)
 
@@ -111,7 +111,7 @@ class LeaveQuestion(Struct, frozen=True):
             fate = self._ended
         else:
             fate = "the incomplete turn is kept" if self.durable else "the incomplete turn is lost"
-        leave = Choice(id="leave", label="yes, leave", consequence=fate)
+        leave = Choice(id="leave", label="yes, quit", consequence=fate)
         stay = _keep("no, stay")
         return (stay, _RETRY, leave) if self.pending and not self.running else (stay, leave)
 
@@ -134,7 +134,7 @@ class TreeQuestion(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return f"Leave and keep the work tree {self.tree}?"
+        return f"Quit and keep the work tree {self.tree}?"
 
     @property
     def body(self) -> tuple[str, ...]:
@@ -147,8 +147,8 @@ class TreeQuestion(Struct, frozen=True):
         choices = [
             Choice(
                 id="leave",
-                label="yes, leave and keep it",
-                consequence=f"keen-tui --worktree {self.tree} --continue goes on",
+                label="yes, quit and keep it",
+                consequence=f"continue with keen-tui --worktree {self.tree} --continue",
             )
         ]
         if report.follows:
@@ -156,12 +156,14 @@ class TreeQuestion(Struct, frozen=True):
             choices.append(Choice(id="merge", label=f"merge into {clean(report.base)}", consequence=forward))
         if not report.is_merged:
             choices.append(
-                Choice(id="patch", label="show its patch", consequence="to apply it yourself; doesn't leave")
+                Choice(
+                    id="patch", label="show its patch", consequence="to apply it yourself; Keen keeps running"
+                )
             )
         lost = f"loses {report.changes}" if report.changes else "loses only ignored files"
         return (
             *choices,
-            Choice(id="remove", label="leave and remove it", consequence=lost),
+            Choice(id="remove", label="quit and remove it", consequence=lost),
             Choice(id="stay", label="no, stay"),
         )
 
@@ -365,8 +367,8 @@ def _running(tasks: tuple[str, ...]) -> str:
     named = ", ".join(revealed(task[:_LONGEST_NAME]) for task in tasks[:_MOST_NAMED])
     more = f" and {len(tasks) - _MOST_NAMED} more" if len(tasks) > _MOST_NAMED else ""
     if len(tasks) == 1:
-        return f"A command is running in the background: {named}. Leaving ends it."
-    return f"{len(tasks)} commands are running in the background: {named}{more}. Leaving ends them."
+        return f"A command is running in the background: {named}. Quitting ends it."
+    return f"{len(tasks)} commands are running in the background: {named}{more}. Quitting ends them."
 
 
 def _changes_stay(pending: PendingState) -> tuple[str, ...]:

@@ -30,4 +30,4 @@ def run_sentence(run: RunProgress) -> str:
 
 def left_over(run: RunProgress) -> str:
     """What is said of a resumed session whose run hasn't ended."""
-    return f"The run until {clean(first_line(run.check))} hasn't ended: /until goes on with it."
+    return f'The run "until {clean(first_line(run.check))}" isn\'t finished; /until continues it.'

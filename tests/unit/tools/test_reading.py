@@ -70,7 +70,7 @@ async def test_lines_end_where_editors_say(tmp_path: Path) -> None:
 
 async def test_what_is_not_utf8_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"caf\xe9")
-    assert "[not UTF-8:" in (await ToolBench(tmp_path)("read_file", path="f")).text
+    assert "[bytes that aren't UTF-8" in (await ToolBench(tmp_path)("read_file", path="f")).text
 
 
 @pytest.mark.parametrize(

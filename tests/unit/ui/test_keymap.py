@@ -118,7 +118,7 @@ def test_single_signs_are_keys_where_nobody_writes() -> None:
         ("retry", "enter", "enter is for writing"),
         ("retry", "up", "up is for writing"),
         ("new_line", "backspace", "backspace is for writing"),
-        ("retry", "ctrl+c", "ctrl+c always leaves"),
+        ("retry", "ctrl+c", "ctrl+c always quits"),
         ("retry", "ctrl+b", "ctrl+b is the key of sidebar (show or hide the panels)"),
         ("retry", "ctrl+j", "ctrl+j is the key of new_line"),
         ("fold", "c", "c is the key of copy_code (copy the code)"),

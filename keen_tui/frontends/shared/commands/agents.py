@@ -29,7 +29,7 @@ def rights_of(agent: AgentDefinition) -> tuple[str, ...]:
         agent.rights,
         agent.model and f"model {agent.model}",
         agent.mode and f"mode {agent.mode}",
-        agent.isolation and "in a work tree of its own",
+        agent.isolation and "in its own work tree",
         agent.max_steps and f"at most {agent.max_steps:,} steps",
     )
     return tuple(fact for fact in facts if fact)

@@ -59,8 +59,8 @@ async def _shown(changes: Changes) -> Sequence[ShownFile]:
     if changes.files:
         return await asyncio.to_thread(shown_files, changes)
     whose = f"Turn {changes.turn}" if changes.turn else "This session"
-    bash = " Changes made by commands aren't known here, and can't be undone." if changes.unwatched else ""
-    raise SessionRefused(f"{whose} changed no files.{bash}")
+    untracked = " Keen doesn't track changes made by commands here, so they can't be undone."
+    raise SessionRefused(f"{whose} changed no files.{untracked if changes.unwatched else ''}")
 
 
 DIFF = Command(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NONE: Final = "There are no reviews here."
 _USAGE: Final = (
     "Write /review, /review base BRANCH, /review commit REV or /review uncommitted, then what to look for; "
-    "/review show and /review stop are about the newest one."
+    "/review show and /review stop work on the newest one."
 )
 
 

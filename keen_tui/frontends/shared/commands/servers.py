@@ -6,7 +6,7 @@ from __future__ import annotations
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
 from keen_tui.frontends.shared.server_words import asking
 
-NO_SERVERS = "No MCP servers are configured. keen-tui mcp add adds one; docs/guide/mcp.md says how."
+NO_SERVERS = "No MCP servers are configured. keen-tui mcp add adds one; docs/guide/mcp.md explains how."
 
 
 async def mcp(context: CommandContext, words: str) -> None:

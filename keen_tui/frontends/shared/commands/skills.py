@@ -36,7 +36,7 @@ async def skills(context: CommandContext, words: str) -> None:
 
 def put_away_words(name: str) -> str:
     """What is said when a skill was put away."""
-    return f"Put away: later turns no longer see the skill {name}. It can be used again at any time."
+    return f"Unloaded {name}; later turns won't see it. You can use it again at any time."
 
 
 def _shown(context: CommandContext) -> tuple[ShownSkill, ...]:
@@ -72,7 +72,7 @@ SKILLS = Command(
     label="Skills",
     slash=("skills",),
     takes="[away NAME]",
-    help="lists the skills, and those in use; /skills away NAME puts one away",
+    help="lists the skills, and those in use; /skills away NAME unloads one",
     does=skills,
 )
 COMMANDS = (SKILLS,)

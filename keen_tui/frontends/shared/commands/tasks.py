@@ -5,7 +5,7 @@ from __future__ import annotations
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
 
-NO_TASKS = "No command runs in the background, and none has."
+NO_TASKS = "No background commands yet."
 
 
 async def tasks(context: CommandContext, words: str) -> None:
@@ -39,16 +39,16 @@ BACKGROUND = Command(
     label="Move the command to the background",
     slash=("background",),
     hint="background",
-    help="lets the running command go on in the background, and the turn continues",
+    help="moves the running command to the background; the turn continues",
     does=background,
 )
 TASKS = Command(
     id="tasks",
     keys=(),
-    label="Commands in the background",
+    label="Background commands",
     slash=("tasks",),
     takes="[stop] [ID]",
-    help="shows the commands in the background with their output; /tasks stop ID ends one",
+    help="shows the background commands with their output; /tasks stop ID ends one",
     does=tasks,
 )
 COMMANDS = (BACKGROUND, TASKS)

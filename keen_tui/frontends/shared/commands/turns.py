@@ -110,7 +110,7 @@ RETRY = Command(
     label="Retry the turn",
     slash=("retry",),
     hint="retry",
-    help="resumes an incomplete turn, or ends the wait before a retry",
+    help="continues an incomplete turn, or retries without waiting",
     does=retry,
 )
 DISCARD = Command(
@@ -147,8 +147,8 @@ STEER = Command(
 LEAVE = Command(
     id="leave",
     keys=(),
-    label="Leave",
+    label="Quit",
     slash=("exit", "quit"),
-    help="leaves Keen; asks first if work is pending",
+    help="quits Keen; asks first if work is pending",
     does=leave,
 )

@@ -33,7 +33,7 @@ async def until(context: CommandContext, words: str) -> None:
     elif runs.is_driven:
         context.ui.say(run_sentence(runs.progress))
     else:
-        raise WordsRefused("Write the command that has to succeed, such as: /until make test")
+        raise WordsRefused("Write the command that must succeed, such as: /until make test")
 
 
 def _parsed(words: str) -> tuple[str, RunLimits]:
@@ -50,9 +50,7 @@ def _parsed(words: str) -> tuple[str, RunLimits]:
         except ValueError:
             value = 0
         if not 0 < value < math.inf:
-            raise WordsRefused(
-                "Limits are --max-turns N, --max-cost USD and --max-hours H, before the command."
-            )
+            raise WordsRefused("Put limits before the command: --max-turns N, --max-cost USD, --max-hours H.")
         given[name] = value
     return rest, RunLimits(**given)
 
@@ -63,7 +61,7 @@ UNTIL = Command(
     label="Run until a command succeeds",
     slash=("until",),
     takes="[command]",
-    help="goes on with turns until the command succeeds: /until make test; esc ends that",
+    help="runs turns until the command succeeds: /until make test; esc stops it",
     does=until,
 )
 COMMANDS = (UNTIL,)

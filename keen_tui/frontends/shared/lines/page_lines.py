@@ -33,7 +33,7 @@ def skills_lines(skills: Sequence[ShownSkill]) -> Iterator[str]:
         if skill.remarks:
             yield f"About {skill.name}: {clean('; '.join(skill.remarks))}."
     if any(skill.used_bytes is not None for skill in skills):
-        yield "/skills away NAME puts one away."
+        yield "/skills away NAME unloads one."
 
 
 def agents_lines(page: AgentsPage) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _file_lines(file: ShownFile) -> Iterator[str]:
     if file.note:
         yield f"This file is {file.note}."
     if file.changed_since:
-        yield "It was changed since."
+        yield "It has changed since."
 
 
 def servers_lines(page: McpPage) -> Iterator[str]:

@@ -17,7 +17,7 @@ def undo_lines(asked: UndoQuestion) -> Iterator[str]:
     """The files that would be restored, and what would not be."""
     for file in asked.files:
         notes = [file.note] if file.note else []
-        notes += ["it was changed since"] if file.changed_since else []
+        notes += ["it has changed since"] if file.changed_since else []
         notes += ["it can't be restored"] if file.unkept else []
         yield ", ".join((f"File {file.path}: {file.added} added, {file.removed} removed", *notes)) + "."
     if words := not_covered(asked.changes.unwatched):

@@ -125,7 +125,7 @@ def _is_beside_a_field(action: Action) -> bool:
 
 def _require_possible(action: Action, key: str) -> None:
     if key in _LEAVING and key not in action.keys:
-        raise KeyProblem(action.id, f"{key} always leaves. Choose another.")
+        raise KeyProblem(action.id, f"{key} always quits. Choose another.")
     is_for_writing = key in _EDITING if action.where == "anywhere" else key in _EDITING[:-1]
     if action.where in _WHILE_WRITING and is_for_writing and key not in action.keys:
         raise KeyProblem(action.id, f"{key} is for writing. {_INSTEAD}")

@@ -81,7 +81,7 @@ class ReviewRows(LiveRows):
             return () if self.opened else (self.key_hint("enter", "details"),)
         enter = self.key_hint("enter", "editor" if self.opened else "read")
         edit = () if self.opened else (self.key_hint(shown("page_edit"), "editor"),)
-        return (*edit, enter, self.key_hint(shown("page_task"), "hand back"))
+        return (*edit, enter, self.key_hint(shown("page_task"), "make it a task"))
 
     @property
     def _report(self) -> ReviewReport:

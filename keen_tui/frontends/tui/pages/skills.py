@@ -115,7 +115,7 @@ class SkillRows(RowWidget):
         if self.chosen.by_person:
             hints.append(self.key_hint("enter", f"write /{self.chosen.name}"))
         if self.chosen.used_bytes is not None:
-            hints.append(self.hint("page_forget", "put away"))
+            hints.append(self.hint("page_forget", "unload"))
         return indented(self.fact(*hints), _MARGIN)
 
 

@@ -22,7 +22,7 @@ from keen_tui.frontends.tui.widgets.row_widget import GAP, spread, wrapped
 from keen_tui.text.units import size
 
 _EMPTY = (
-    "What later turns will know of a turn: the files it changed and the commands that failed, "
+    "What later turns will know about a turn: the files it changed and the commands that failed, "
     "but not its tool calls and their output."
 )
 

@@ -199,7 +199,7 @@ class StatusBar(RowWidget):
     def _right_of_replay(self, room: int) -> Text:
         """What can be done while a session is played, and when all of it is there."""
         first = self.hint("stop", "play the rest") if self._state.replay == "playing" else self.hint("find")
-        leave = self.key_hint("ctrl+d", "leave")
+        leave = self.key_hint("ctrl+d", "quit")
         return self.fact(first, leave) if room >= _ROOM_FOR_HINTS else first
 
     def _right_of_run(self, room: int) -> Text:

@@ -129,7 +129,7 @@ class Arrangement:
             try:
                 await asyncio.to_thread(keep_choices, file, self._choices)
             except OSError as error:
-                self._view.say(f"The panels can't be remembered: {error.strerror}.")
+                self._view.say(f"Keen can't save the layout of the panels: {error.strerror}.")
 
     def _apply(self) -> None:
         view = self._view

@@ -115,7 +115,7 @@ class Outbox:
             return
         if self._sessions.is_replacing or (session_id and view.state.session_id != session_id):
             self.take_back()
-            view.say("Another session was opened meanwhile. The prompt isn't sent.")
+            view.say("Another session was opened in the meantime. The prompt wasn't sent.")
             return
         self._filled_in = ""
         view.say("")

@@ -76,12 +76,12 @@ class StopKeys:
         elif again:
             view.run("leave")
         elif not view.session.running and self._stop_run():
-            view.say(f"the run has ended; {shown('interrupt')} again leaves")
+            view.say(f"the run has ended; {shown('interrupt')} again quits")
         elif view.session.running:
             view.session.stop()
-            view.said.say_in_turn(f"stopping; {shown('interrupt')} again leaves")
+            view.said.say_in_turn(f"stopping; {shown('interrupt')} again quits")
         else:
-            view.say(f"{shown('interrupt')} again leaves")
+            view.say(f"{shown('interrupt')} again quits")
 
     def _stop_run(self) -> bool:
         """End the run that is on, with what it runs. False: none is on."""
@@ -101,7 +101,7 @@ class StopKeys:
         if self._view.session.running or not prompt.has_focus or not prompt.text.strip():
             return False
         prompt.clear_away()
-        self._view.say(f"cleared; up brings it back, {shown('interrupt')} leaves")
+        self._view.say(f"cleared; up brings it back, {shown('interrupt')} quits")
         return True
 
     def _back_to_prompt(self, *, again: bool) -> None:

@@ -166,7 +166,7 @@ class StartFoot(RowWidget):
             ("enter", "choose"),
             (shown("help"), "help"),
             ("esc", "later"),
-            ("ctrl+d", "leave"),
+            ("ctrl+d", "quit"),
         )
         left = self.fact(*(self.key_hint(key, verb) for key, verb in keys if key))
         version = Text(f"keen {__version__}", self.look("dim"))

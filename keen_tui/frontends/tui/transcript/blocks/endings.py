@@ -127,7 +127,7 @@ def _what_was_kept(
         lost = f"{counted(block.lost_words, 'word')} of interrupted replies"
     rows = [
         *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on),
-        *_labelled("not kept", lost if block.lost_words else "nothing is lost", context, on),
+        *_labelled(*(("not kept", lost) if block.lost_words else ("lost", "nothing")), context, on),
     ]
     for number, call in enumerate(end.unknown_calls[:_UNKNOWN_SHOWN]):
         rows += _labelled("" if number else "unknown", f"effects of {unknown_call(call)}", context, on)
