@@ -121,7 +121,7 @@ class KeenSession:
             ConfigError: the message isn't a text.
         """
         if not isinstance(text, str):
-            raise ConfigError(f"ask: the message must be a text, not {type(text).__name__}.")
+            raise ConfigError(f"ask: the message must be a string, not {type(text).__name__}.")
         return RunningTurn(self, lambda: self._submit(text))
 
     def retry(self) -> RunningTurn:

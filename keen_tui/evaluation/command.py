@@ -68,7 +68,7 @@ def plan_of(given: Mapping[str, Any]) -> EvaluationPlan:
     if not 1 <= given.get("repeat", 1) <= MOST_REPEATS:
         raise ConfigError(f"--repeat must be a number from 1 to {MOST_REPEATS:,}.")
     if not 0 < given.get("max_cost", 1.0) < math.inf:
-        raise ConfigError("--max-cost must be a number of US dollars above 0.")
+        raise ConfigError("--max-cost must be more than 0 US dollars.")
     policies = policies_of(given.get("policies", DEFAULT_POLICIES))
     found = find_tasks(given["words"][1:])
     return EvaluationPlan(

@@ -163,12 +163,12 @@ def problem_of(name: str, value: object) -> str | None:
             return None if positive else "must be a number of seconds above 0"
         case tuple():
             is_list = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-            return None if is_list else "must be a list of texts in quotes"
+            return None if is_list else "must be a list of quoted strings"
         case int():
             whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
             return None if whole else "must be a whole number above 0"
         case _:
-            return None if isinstance(value, str) else "must be a text in quotes"
+            return None if isinstance(value, str) else "must be a quoted string"
 
 
 def _problem_of_names(value: object) -> str | None:
@@ -179,7 +179,7 @@ def _problem_of_names(value: object) -> str | None:
         and ".." not in Path(each).parts
         for each in value
     )
-    return None if is_list else "must be a list of file names in quotes, or of paths below a folder"
+    return None if is_list else "must be a list of quoted file names, or of paths below a folder"
 
 
 def _problem_of_url(value: object) -> str | None:

@@ -104,6 +104,6 @@ def checked_key(key: str, where: str) -> str:
     if not key:
         raise ConfigError("The key is empty.")
     if len(key) > KEY_LIMIT or not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigError(f"The key {where} contains characters that no key has: copy it again.")
+        raise ConfigError(f"The key {where} contains characters that a key can't have: copy it again.")
     keep_key(key)
     return key

@@ -182,13 +182,11 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         if flag in given and command not in owners:
             written = flag.replace("_", "-")
             raise ConfigError(
-                f"--{written} belongs to the command {' or '.join(owners)}. See keen-tui {owners[0]} --help."
+                f"--{written} only works with {' or '.join(owners)}. See keen-tui {owners[0]} --help."
             )
     for flag, written in _WRITTEN.items():
         if command and flag in given and (command, flag) not in _TAKEN_TOO:
-            raise ConfigError(
-                f"{written} doesn't go with the command {command}. See keen-tui {command} --help."
-            )
+            raise ConfigError(f"{written} doesn't work with {command}. See keen-tui {command} --help.")
     for one, other in _APART:
         if one in given and other in given:
             raise ConfigError(f"{_WRITTEN[one]} and {_WRITTEN[other]} don't go together: choose one.")
@@ -199,15 +197,15 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     for flag, owners in _NEEDS.items():
         if flag in given and command != "review" and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
-            raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help all.")
+            raise ConfigError(f"{_WRITTEN[flag]} only works with {whose}. See keen-tui --help all.")
     if "input" in given and given["output"] != "stream-json":
         raise ConfigError("--input stream-json needs --output stream-json.")
     if "max_cost" in given and (command, "max_cost") not in _TAKEN_TOO and "until" not in given:
-        raise ConfigError("--max-cost belongs to --until or to the command eval. See keen-tui --help all.")
+        raise ConfigError("--max-cost only works with --until or eval. See keen-tui --help all.")
     _require_limits(command, given)
     forms = get_args(ReviewOutput if command == "review" else Output)
     if given.get("output", "text") not in forms:
-        of = "the command review" if command == "review" else "-p"
+        of = "review" if command == "review" else "-p"
         raise ConfigError(f"--output with {of} takes {', '.join(forms)}, not {given['output']}.")
     for flag in HOST_FLAGS:
         _require_hosts(flag, given.get(flag, ()))
@@ -215,18 +213,18 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         raise ConfigError(f"--days must be a number from 1 to {MOST_DAYS:,}.")
     for flag in ("pace", "speed"):
         if not 0 <= given.get(flag, 1.0) < math.inf:
-            raise ConfigError(f"--{flag} must be a number from 0 up.")
+            raise ConfigError(f"--{flag} must be 0 or more.")
 
 
 def _require_limits(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for a run that couldn't begin."""
     if "until" in given and not given["until"].strip():
-        raise ConfigError("--until needs the command that has to succeed, for example: --until 'make test'.")
+        raise ConfigError("--until needs the command that must succeed, for example: --until 'make test'.")
     if given.get("max_turns", 1) < 1:
-        raise ConfigError("--max-turns must be a number from 1 up.")
+        raise ConfigError("--max-turns must be 1 or more.")
     for flag in ("max_hours", *(("max_cost",) if command != "eval" else ())):
         if not 0 < given.get(flag, 1.0) < math.inf:
-            raise ConfigError(f"--{flag.replace('_', '-')} must be a number above 0.")
+            raise ConfigError(f"--{flag.replace('_', '-')} must be more than 0.")
 
 
 def _require_hosts(flag: str, written: Sequence[str]) -> None:

@@ -105,7 +105,7 @@ _SAVED = (
     ),
     LineFlag(
         ("-r", "--resume"),
-        "continue that session; the beginning of its id is enough",
+        "continue that session (a prefix of the id is enough)",
         "ID",
         completes="sessions",
     ),
@@ -138,7 +138,7 @@ _REVIEW_ONLY = tuple(form for form in get_args(ReviewOutput) if form not in get_
 _ONE_TURN = (
     LineFlag(
         ("-p", "--prompt"),
-        "the prompt; data on standard input is added to it, and without TEXT it is the prompt",
+        "the prompt; standard input is added to it, or is the prompt if there is no TEXT",
         "TEXT",
         {"nargs": "?", "const": "-"},
     ),
@@ -157,8 +157,7 @@ _ONE_TURN = (
     ),
     LineFlag(
         ("--until",),
-        "a run: turns follow one another until this command ends with exit code 0; with --continue the run "
-        "that broke off continues",
+        "run turns until this command exits with 0; with --continue, continue an interrupted run",
         "CMD",
         completes="commands",
     ),
@@ -169,15 +168,15 @@ _ONE_TURN = (
         {"type": int},
     ),
     LineFlag(
-        ("--max-hours",), "with --until: end after this many hours, waits included", "H", {"type": float}
+        ("--max-hours",), "with --until: end after this many hours, including waits", "H", {"type": float}
     ),
     LineFlag(("--max-cost",), "with --until or eval: end at this cost in US dollars", "USD", {"type": float}),
 )
 
 _REVIEW = (
-    LineFlag(("--base",), "with review: the commits that this branch has and BRANCH lacks", "BRANCH"),
+    LineFlag(("--base",), "with review: the commits on this branch that aren't in BRANCH", "BRANCH"),
     LineFlag(("--commit",), "with review: one commit, or a range such as v1.0..HEAD", "REV"),
-    LineFlag(("--uncommitted",), "with review: uncommitted changes, new files included", options=_SWITCH),
+    LineFlag(("--uncommitted",), "with review: uncommitted changes, including new files", options=_SWITCH),
     LineFlag(
         ("--fail-on",),
         "with review: exit code 1 if a finding is this urgent or more: P0 (most urgent), P1, P2 or P3",
@@ -206,7 +205,8 @@ _SERVE = (
     LineFlag(("--clients",), "with serve: the most pages open at once (default 4)", "N", {"type": int}),
     LineFlag(
         ("--idle-minutes",),
-        "with serve: end the program of a page after this many idle minutes (default 60); all is saved",
+        "with serve: end the program of a page after this many idle minutes (default 60); everything is "
+        "saved",
         "N",
         {"type": float},
     ),

@@ -86,26 +86,26 @@ class Settings(NamedTuple):
     ] = ""
     context_window: Annotated[
         int,
-        About("Model", "The model's context window in tokens. 0: what its server or the catalogue says."),
+        About("Model", "The model's context window in tokens. 0: as its server or the catalogue says."),
     ] = 0
     stall_seconds: Annotated[
-        float, About("Model", "Seconds of silence after which a reply counts as broken off.")
+        float, About("Model", "Seconds of silence before a reply counts as cut off.")
     ] = 180.0
     retry_attempts: Annotated[
-        int, About("Model", "How often Keen tries a step before the turn ends incomplete.")
+        int, About("Model", "How many times Keen tries a step before the turn ends incomplete.")
     ] = 4
     mode: Annotated[
         Mode,
         About(
             "Work",
             "What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only. "
-            "auto: everything but new web hosts.",
+            "auto: everything except new web hosts.",
             flags=(
                 Flag(
                     "--mode",
                     "MODE",
                     "what runs without asking: ask (default; reading only), auto-edit (edits too), plan "
-                    "(read-only), auto (everything but new web hosts)",
+                    "(read-only), auto (everything except new web hosts)",
                 ),
             ),
             at_once=True,
@@ -175,22 +175,21 @@ class Settings(NamedTuple):
             flags=(Flag("--max-steps", "N", "model calls per turn (default: 100)"),),
         ),
     ] = 100
-    agents_at_once: Annotated[
-        int, About("Work", "How many sub-agents that only read may work at the same time.")
-    ] = 4
+    agents_at_once: Annotated[int, About("Work", "How many read-only sub-agents may run at once.")] = 4
     compact_at: Annotated[
         int,
         About(
             "Work",
-            "Keen summarises the conversation at this percentage of the context window; above 100 never.",
+            "Keen summarises the conversation at this percentage of the context window; above 100 turns it "
+            "off.",
         ),
     ] = 85
     titles: Annotated[
         Titles,
         About(
             "Work",
-            "Ask the model for a title after a session's first turn. remote: not if it runs on this "
-            "machine, where it would have to read the conversation again.",
+            "Ask the model for a title after a session's first turn. remote: only if the model runs "
+            "elsewhere, since a local one would have to reread the conversation.",
         ),
     ] = "remote"
     plain: Annotated[
@@ -214,8 +213,8 @@ class Settings(NamedTuple):
         About(
             "Screen",
             "The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own: "
-            "a file in the folder themes beside this one. Not set: keen-dark, with sixteen colours "
-            "keen-ansi16.",
+            "a file in the folder themes beside this one. If not set: keen-dark, or keen-ansi16 with "
+            "sixteen colours.",
             flags=(
                 Flag(
                     "--theme",
@@ -232,27 +231,28 @@ class Settings(NamedTuple):
         Literal["", "unicode", "ascii"],
         About(
             "Screen",
-            "The symbols on the screen. Not set: those that the terminal can draw.",
+            "The symbols on the screen. If not set: those that the terminal can draw.",
             at_once=True,
         ),
     ] = ""
     reduced_motion: Annotated[bool, About("Screen", "No blinking or pulsing.", at_once=True)] = False
     mouse: Annotated[
-        bool, About("Screen", "Keen handles the mouse. Off: the terminal does, and selects text its own way.")
+        bool,
+        About("Screen", "Keen handles the mouse. When off, the terminal does, with its own text selection."),
     ] = True
     notify: Annotated[
         Notify,
         About(
             "Screen",
-            "How Keen tells you, while you look elsewhere, that a turn has ended or has a question. desktop: "
-            "by a notification, where the terminal is known to show them, else by the bell.",
+            "How Keen tells you that a turn has ended or has a question while you are looking elsewhere. "
+            "desktop: a notification if the terminal can show one, otherwise the bell.",
             at_once=True,
         ),
     ] = "desktop"
     notify_after: Annotated[
-        float, About("Screen", "The shortest turn, in seconds, that is announced that way.", at_once=True)
+        float, About("Screen", "Only turns that take at least this many seconds are announced.", at_once=True)
     ] = 20.0
-    tips: Annotated[bool, About("Screen", "Show a few tips, each once, when it first matters.")] = True
+    tips: Annotated[bool, About("Screen", "Show a few tips, each once, when they first matter.")] = True
     memory_policy: Annotated[
         PolicyName,
         About(
@@ -274,7 +274,8 @@ class Settings(NamedTuple):
         bool,
         About(
             "Memory",
-            "Look at the files before and after each command, to remember and undo what it changed.",
+            "Compare the files before and after each command, so that Keen can remember and undo its "
+            "changes.",
             name="memory.watch_commands",
         ),
     ] = True
@@ -291,7 +292,7 @@ class Settings(NamedTuple):
         bool,
         About(
             "Pending",
-            "Keep the work of an incomplete turn on the disk, so that it survives the program.",
+            "Keep the work of an incomplete turn on disk, so that it's still there after Keen ends.",
             name="pending.durable",
             at_once=True,
         ),

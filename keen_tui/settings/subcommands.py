@@ -126,7 +126,7 @@ EXAMPLES: Final = (
 )
 """Examples, each with its meaning, "" for none. `--help` shows the first three, `--help all` every one."""
 
-IDS: Final = "Name a session by its id, or by the beginning of its id."
+IDS: Final = "Name a session by its id, or by a prefix of its id."
 
 ENVIRONMENT: Final = (
     (
@@ -144,7 +144,7 @@ EXIT_CODES: Final[Mapping[int, str]] = {
     1: "error",
     2: "usage error",
     3: "the turn is incomplete, or the run was stopped",
-    4: "a limit of the run was reached",
+    4: "the run reached a limit",
     5: "the check keeps failing in the same way",
     6: "a question went unanswered",
 }

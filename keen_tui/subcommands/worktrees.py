@@ -133,8 +133,8 @@ def _remove(tree: LinkedTree, environ: Mapping[str, str], keys: TextIO, out: Tex
         has = f"{name} has {changes}."
     if has:
         if not keys.isatty():
-            raise ConfigError(f"{has} It was not removed, since nobody can answer here.")
+            raise ConfigError(f"{has} It wasn't removed, because there is nobody to ask here.")
         if not answered_yes(f"{clean(has)}\nRemove it with that? [y/N] ", keys, out):
-            print("It stays.", file=out)
+            print("Not removed.", file=out)
             return
     print(clean(tree.remove(with_changes=bool(has))), file=out)

@@ -349,7 +349,7 @@ async def test_wrong_values_are_refused_and_change_nothing(worlds: Worlds) -> No
     async with worlds(OK) as world:
         async with world.open() as session:
             for text in (b"bytes", None, 5):
-                with pytest.raises(ConfigError, match="ask: the message must be a text, not"):
+                with pytest.raises(ConfigError, match="ask: the message must be a string, not"):
                     session.ask(text)
             with pytest.raises(ConfigError, match="set_mode: the mode must be one of ask, auto-edit, plan"):
                 session.set_mode("Plan")

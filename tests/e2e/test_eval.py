@@ -229,11 +229,11 @@ async def test_kept_folders_hold_the_work_and_the_session(program: Program) -> N
         (("eval", "nowhere"), "There is no folder nowhere, and no task of that name."),
         (("eval", "--policies", "all"), "--policies: unknown policy 'all'."),
         (("eval", "--repeat", "0"), "--repeat must be a number from 1 to"),
-        (("eval", "--max-cost", "0"), "--max-cost must be a number of US dollars above 0."),
+        (("eval", "--max-cost", "0"), "--max-cost must be more than 0 US dollars."),
         (("eval", "--max-cost", "1"), "The price of scripted isn't known, so --max-cost can't be kept."),
         (("eval", "--memory", "summary"), "--memory doesn't work with eval: use --policies."),
-        (("eval", "-p", "hi"), "-p doesn't go with the command eval."),
-        (("usage", "--max-cost", "1"), "--max-cost belongs to --until or to the command eval."),
+        (("eval", "-p", "hi"), "-p doesn't work with eval."),
+        (("usage", "--max-cost", "1"), "--max-cost only works with --until or eval."),
     ],
 )
 async def test_wrong_words_are_refused(program: Program, arguments: tuple[str, ...], told: str) -> None:

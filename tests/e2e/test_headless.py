@@ -409,7 +409,7 @@ USAGE: list[tuple[list[str], str, str]] = [
     (["-p", "hi", "--model", "m", "--base-url", "nonsense"], "", "base_url"),
     (["-p", "", "--model", "m", "--base-url", "http://localhost:1"], "", "prompt is empty"),
     (["-p", "hi", "--model", "m", "--api-key-env", "NOPE"], "", "NOPE"),
-    (["--output", "json"], "", "--output belongs to -p"),
+    (["--output", "json"], "", "--output only works with -p"),
     (["--mode", "yolo"], "", "--mode takes ask, auto-edit, plan or auto, not 'yolo'"),
     (["-p", "hi", "--max-steps", "0"], "", "max_steps"),
     ([], "colour = 'red'", "unknown setting 'colour'"),

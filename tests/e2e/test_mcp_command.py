@@ -100,7 +100,7 @@ async def test_a_secret_that_is_written_out_is_pointed_at_and_not_repeated(progr
         (("add", "a", "--env", "B", "--", "y"), "--env must be NAME=VALUE"),
         (("add", "a b", "--", "y"), "the MCP server 'a b' needs another name"),
         (("add", "a", "--url", "ftp://x"), "mcp_servers.a.url must begin with http"),
-        (("add", "a", "--url", "https://x", "--env", "B=c"), "env belongs to a server with a command"),
+        (("add", "a", "--url", "https://x", "--env", "B=c"), "env is only for servers with a command"),
         (("add", "old", "--", "y"), "has an MCP server old already"),
         (("remove", "b"), "has no MCP server b"),
         (("login", "old"), "old is a program: only servers with an address have a sign-in"),

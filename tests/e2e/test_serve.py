@@ -300,7 +300,7 @@ async def test_a_session_or_a_work_tree_that_cant_be_had_is_told_at_once(program
         (("--continue",), "There is no session in this folder yet"),
         (("--resume", "20990101"), "There is no session"),
         (("--worktree", "fix"), "git"),
-        (("-p", "hi"), "-p doesn't go with the command serve"),
+        (("-p", "hi"), "-p doesn't work with serve"),
     ):
         run = await program.run("serve", *flags)
         assert run.code == 2

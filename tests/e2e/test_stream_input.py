@@ -310,7 +310,7 @@ async def test_after_a_kill_the_session_goes_on(driving: Driving, tmp_path: Path
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        ("--input stream-json", "--input belongs to --output"),
+        ("--input stream-json", "--input only works with --output"),
         ("-p hi --input stream-json --output json", "--input stream-json needs --output stream-json."),
         (
             "-p hi --input stream-json --output stream-json --until true",

@@ -65,7 +65,7 @@ async def test_before_the_first_session_nothing_was_used(tmp_path: Path) -> None
         (("usage", "--days", "0"), "--days must be a number from 1 to"),
         (("usage", "--days", "x"), "--days"),
         (("usage", "all"), "keen-tui usage takes no arguments."),
-        (("sessions", "--json"), "--json belongs to the command usage or eval."),
+        (("sessions", "--json"), "--json only works with usage or eval."),
     ],
 )
 async def test_wrong_words_are_refused(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -236,7 +236,7 @@ async def test_work_trees_are_listed_with_what_they_hold_and_removed_on_request(
     kept = await keen.run("worktrees", "remove", "fix")
     assert kept.code == 2
     assert "fix has 1 file with uncommitted changes" in kept.err
-    assert "nobody can answer here" in kept.err
+    assert "there is nobody to ask here" in kept.err
     assert tree_of(tmp_path).is_dir()
     removed = await keen.run("worktrees", "remove", "other")
     assert (removed.code, removed.out) == (0, "Removed the work tree other and its branch keen/other.\n")
@@ -253,7 +253,7 @@ def test_one_with_changes_is_removed_by_a_yes_only(tmp_path: Path, typed: str, s
     with program(tmp_path, [], command=("worktrees", "remove", "fix")) as (terminal, _):
         terminal.wait_for("Remove it with that? [y/N]")
         terminal.type(typed)
-        is_over(terminal, "It stays." if stays else "Removed the work tree fix")
+        is_over(terminal, "Not removed." if stays else "Removed the work tree fix")
     assert tree_of(tmp_path).exists() is stays
 
 

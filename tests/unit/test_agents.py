@@ -194,7 +194,7 @@ def test_of_a_server_of_which_a_tool_is_forbidden_none_is_left(
     assert not agent.may_use("mcp__github__delete_repository")
     assert agent.may_use("read_file")
     assert agent.remarks == (
-        "it does without tools of MCP servers, since its disallowedTools name some of them",
+        "it runs without tools of MCP servers, since its disallowedTools name some of them",
     )
 
 
@@ -215,17 +215,17 @@ def test_a_tool_that_is_limited_to_some_calls_is_left_out(home: Path, project: P
     agent = defined(home, project, "tools: Read, Bash(git diff *), Bash(git log:*)", "disallowedTools: Edit")
     assert agent.tools == ("read_file",)
     assert agent.remarks == (
-        "it does without Bash(git diff *), Bash(git log:*): Keen can't limit a tool to some calls",
+        "it runs without Bash(git diff *), Bash(git log:*): Keen can't limit a tool to some calls",
     )
     agent = defined(home, project, "tools: Read, Bash", "disallowedTools: Bash(rm *)")
     assert agent.tools == ("read_file",)
-    assert agent.remarks == ("Keen can't forbid only Bash(rm *), so it does without the whole tool",)
+    assert agent.remarks == ("Keen can't forbid only Bash(rm *), so it runs without the whole tool",)
 
 
 def test_tools_of_other_agents_are_left_out_with_a_remark(home: Path, project: Path) -> None:
     agent = defined(home, project, "tools: Read, Task, NotebookEdit, Agent(worker)")
     assert agent.tools == ("read_file",)
-    assert agent.remarks == ("it does without Task, NotebookEdit, Agent: sub-agents don't have that",)
+    assert agent.remarks == ("it runs without Task, NotebookEdit, Agent: sub-agents don't have that",)
 
 
 def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path) -> None:
@@ -233,7 +233,8 @@ def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path
     read = read_here(project)
     assert [agent.tools for agent in of_files(read)] == [("read_file",)]
     assert read.problems == (
-        "These sub-agents name tools that Keen doesn't know, and work without: ~/.claude/agents/a.md (Raed).",
+        "These sub-agents name tools that Keen doesn't know, and run without "
+        "them: ~/.claude/agents/a.md (Raed).",
     )
 
 
@@ -244,26 +245,26 @@ def test_sub_agents_with_the_same_problem_are_named_in_one_sentence(home: Path, 
     assert read_here(project).problems == (
         "17 sub-agents in ~/.claude/agents aren't used (a00.md (mine_0, yours), a01.md (mine_1, yours), "
         "a02.md (mine_2, yours), a03.md (mine_3, yours), a04.md (mine_4, yours) and 12 more). The reason for "
-        "each: it can have none of its tools.",
+        "each: none of its tools are available.",
     )
 
 
 @pytest.mark.parametrize(
     ("field", "why"),
     [
-        ("tools:", 'its tools are empty: name some, or write "*" for all.'),
+        ("tools:", 'its list of tools is empty: name some, or write "*" for all.'),
         ("tools: {write: false}", "its tools can't be read: write a list of names."),
         ("tools: [Read, [Bash]]", "its tools can't be read: write a list of names."),
         ("tools: Read, Bash(", "its tools can't be read from ( on."),
-        ("tools: Raed, Task", "it can have none of its tools, Task, Raed."),
-        ("tools: Bash(git *)", "it can have none of its tools, Bash(git *)."),
+        ("tools: Raed, Task", "none of its tools are available, Task, Raed."),
+        ("tools: Bash(git *)", "none of its tools are available, Bash(git *)."),
         ("disallowedTools: Wirte", "its disallowedTools forbid Wirte; write names of tools that Keen knows."),
         (
             "disallowedTools: '*'",
             "its disallowedTools forbid everything; write names of tools that Keen knows.",
         ),
         ("disallowedTools: {a: b}", "its disallowedTools can't be read: write a list of names."),
-        ("model: [a, b]", "its model isn't a text: write model: value."),
+        ("model: [a, b]", "its model isn't text: write model: value."),
         ("model: GPT 5", "its model is GPT 5; write the name of one model, or inherit."),
         ("mode: fast", "its mode is fast; write one of ask, auto-edit, plan, auto."),
         (
@@ -655,8 +656,9 @@ def test_sub_agents_that_have_other_names_here_are_named(home: Path, project: Pa
     write(home / ".claude/agents", front("name: API_Designer", "description: d"), "c.md")
     read = read_here(project)
     assert read.problems == (
-        "Some sub-agents have other names here than in their files, since names are made of lower-case "
-        "letters, digits and hyphens: code-reviewer (Code Reviewer), api-designer (API_Designer).",
+        "Some sub-agents have different names here than in their files, because names may contain only "
+        "lower-case letters, digits and "
+        "hyphens: code-reviewer (Code Reviewer), api-designer (API_Designer).",
     )
     assert read.agent_problems == read.problems
 

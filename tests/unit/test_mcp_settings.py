@@ -122,12 +122,15 @@ def test_a_program_and_an_address_are_read_with_all_that_they_say(place: Place) 
             '[mcp_servers.a]\ncomand = "x"',
             "line 2: mcp_servers.a.comand is unknown. Known are: type,",
         ),
-        ("[mcp_servers.a]\ncommand = 3", "line 2: mcp_servers.a.command must be a text in quotes."),
-        ('[mcp_servers.a]\ncommand = "x"\nargs = "y"', "line 3: mcp_servers.a.args must be a list of texts"),
-        ('[mcp_servers.a]\ncommand = "x"\nenv = "y"', "line 3: mcp_servers.a.env must be a table of texts"),
+        ("[mcp_servers.a]\ncommand = 3", "line 2: mcp_servers.a.command must be a quoted string."),
+        (
+            '[mcp_servers.a]\ncommand = "x"\nargs = "y"',
+            "line 3: mcp_servers.a.args must be a list of quoted",
+        ),
+        ('[mcp_servers.a]\ncommand = "x"\nenv = "y"', "line 3: mcp_servers.a.env must be a table of quoted"),
         (
             '[mcp_servers.a]\ncommand = "x"\nenv = { B = 1 }',
-            "line 3: mcp_servers.a.env.B must be a text in quotes.",
+            "line 3: mcp_servers.a.env.B must be a quoted string.",
         ),
         ('[mcp_servers.a.env]\nB = 1\n[mcp_servers.a]\ncommand = "x"', "line 2: mcp_servers.a.env.B must be"),
         ('[mcp_servers.a]\ncommand = "x\\u0000"', "mcp_servers.a.command contains a zero byte"),
@@ -138,11 +141,11 @@ def test_a_program_and_an_address_are_read_with_all_that_they_say(place: Place) 
         ('[mcp_servers.a]\ncommand = "x"\nurl = "http://y"', "needs either a command or a url"),
         (
             '[mcp_servers.a]\ncommand = "x"\nheaders = {}',
-            "a.headers belongs to a server with a url",
+            "a.headers is only for servers with a url",
         ),
         (
             '[mcp_servers.a]\nurl = "http://y"\nargs = []',
-            "a.args belongs to a server with a command",
+            "a.args is only for servers with a command",
         ),
         ('[mcp_servers.a]\nurl = "http://y"\ntype = "ws"', "type must be stdio, http or sse, not 'ws'"),
         ('[mcp_servers.a]\nurl = "http://y"\ntype = "stdio"', "type is 'stdio', but the entry has a url"),

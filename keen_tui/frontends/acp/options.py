@@ -156,7 +156,7 @@ def _choose_model(models: ModelsPort, value: str) -> None:
 def _choose_effort(models: ModelsPort, value: str) -> None:
     current = models.current
     if current is None or value not in (_DEFAULT, *current.efforts):
-        raise SessionRefused(f"This model has no effort {value!r}.")
+        raise SessionRefused(f"This model doesn't support effort {value!r}.")
     _use(models, current, "" if value == _DEFAULT else value)
 
 

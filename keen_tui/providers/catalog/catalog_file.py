@@ -107,7 +107,7 @@ def _check_price(price: object, file: str, path: str, *, long: bool = False) -> 
 
 
 def _text(value: object) -> str:
-    return "" if isinstance(value, str) and value.strip() else "a text in quotes"
+    return "" if isinstance(value, str) and value.strip() else "a quoted string"
 
 
 def _url(value: object) -> str:
@@ -134,7 +134,8 @@ def _date(value: object) -> str:
 
 
 def _texts(value: object) -> str:
-    return "" if isinstance(value, list) and not any(map(_text, value)) else 'a list of texts such as ["low"]'
+    is_list = isinstance(value, list) and not any(map(_text, value))
+    return "" if is_list else 'a list of strings such as ["low"]'
 
 
 def _variables(value: object) -> str:

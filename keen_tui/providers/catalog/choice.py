@@ -17,6 +17,7 @@ from keen_tui.providers.catalog.catalog import Catalog
 from keen_tui.settings.config import URL_VARIABLES, is_loopback
 from keen_tui.settings.credentials import FoundKey, Keys, checked_key
 from keen_tui.settings.schema import Settings
+from keen_tui.text.nearest import either
 
 
 class ModelChoice(Struct, frozen=True, kw_only=True):
@@ -70,8 +71,9 @@ class Chooser:
         if key is None and not needs_no_key(provider):
             raise ModelMissing(_no_key(settings, provider))
         if settings.effort and model.efforts and settings.effort not in model.efforts:
-            efforts = ", ".join(model.efforts)
-            raise ConfigError(f"{model.title} has no effort {settings.effort!r}. It has: {efforts}.")
+            raise ConfigError(
+                f"{model.title} doesn't support effort {settings.effort!r}; choose {either(model.efforts)}."
+            )
         return ModelChoice(provider=provider, model=model, effort=settings.effort, key=key)
 
     def provider(self, settings: Settings) -> ProviderInfo:

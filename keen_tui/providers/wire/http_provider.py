@@ -352,7 +352,7 @@ class HttpProvider(ABC):
     def _checked_key(self) -> str:
         """The key. Raises AuthFailed if it can't be sent in a header."""
         if not (self._key.isascii() and self._key.isprintable()):
-            raise AuthFailed("The key can't be sent: it contains characters that no key has.")
+            raise AuthFailed("The key can't be sent: it contains characters that a key can't have.")
         return self._key
 
     @property

@@ -85,12 +85,12 @@ def read_agents(files: Iterable[AgentFile]) -> FoundAgents:
     problems = [*unused.sentences]
     if unsure:
         problems.append(
-            f"These sub-agents name tools that Keen doesn't know, and work without: {first_names(unsure)}."
+            f"These sub-agents name tools that Keen doesn't know and run without them: {first_names(unsure)}."
         )
     if renamed:
         problems.append(
-            "Some sub-agents have other names here than in their files, since names are made of lower-case "
-            f"letters, digits and hyphens: {first_names(renamed)}."
+            "Some sub-agents have different names here than in their files, because names may contain only "
+            f"lower-case letters, digits and hyphens: {first_names(renamed)}."
         )
     return FoundAgents(found=tuple(found.values()), problems=tuple(problems))
 
@@ -238,5 +238,5 @@ def _ignored(front: FrontMatter) -> tuple[str, ...]:
 def _text(front: FrontMatter, field: str) -> str:
     """The value of a field that must be a text, "" if it isn't there. Raises _AgentProblem."""
     if field in front.others:
-        raise _AgentProblem(f"its {field} isn't a text: write {field}: value")
+        raise _AgentProblem(f"its {field} isn't text: write {field}: value")
     return clean(front.texts.get(field, "")).strip()

@@ -90,12 +90,12 @@ def read_tools(front: FrontMatter, remarks: list[str]) -> tuple[tuple[str, ...] 
     if wanted is not None:
         if wanted.limited:
             limited = _few(wanted.limited)
-            remarks.append(f"it does without {limited}: Keen can't limit a tool to some calls")
+            remarks.append(f"it runs without {limited}: Keen can't limit a tool to some calls")
         if wanted.elsewhere:
-            remarks.append(f"it does without {_few(wanted.elsewhere)}: sub-agents don't have that")
+            remarks.append(f"it runs without {_few(wanted.elsewhere)}: sub-agents don't have that")
         left_out = (*wanted.limited, *wanted.elsewhere, *wanted.unknown)
         if left_out and not (wanted.named or wanted.everything):
-            raise ToolsProblem("it can have none of its tools", _few(left_out))
+            raise ToolsProblem("none of its tools are available", _few(left_out))
     unknown = _few(wanted.unknown) if wanted else ""
     allowed = None if wanted is None or wanted.everything else _with_companions(wanted.named)
     return (_without(allowed, refused, remarks) if refused else allowed), unknown
@@ -119,11 +119,11 @@ def _without(
         return allowed
     if refused.limited:
         limited = _few(refused.limited)
-        remarks.append(f"Keen can't forbid only {limited}, so it does without the whole tool")
+        remarks.append(f"Keen can't forbid only {limited}, so it runs without the whole tool")
     every = (*OWN_TOOLS, f"{SERVER_TOOLS}*") if allowed is None else allowed
     kept = tuple(each for each in every if not any(_overlap(each, other) for other in out))
     if any(each.startswith(SERVER_TOOLS) and each not in kept and each not in out for each in every):
-        remarks.append("it does without tools of MCP servers, since its disallowedTools name some of them")
+        remarks.append("it runs without tools of MCP servers, since its disallowedTools name some of them")
     return kept
 
 
@@ -151,7 +151,7 @@ def _listed(front: FrontMatter, field: str) -> _NamedTools | None:
 
 def _split(text: str, field: str) -> list[str]:
     if not text and field == "tools":
-        raise ToolsProblem('its tools are empty: name some, or write "*" for all')
+        raise ToolsProblem('its list of tools is empty: name some, or write "*" for all')
     items, place = [], 0
     while found := _ITEM.match(text, place):
         items.append(found[1])

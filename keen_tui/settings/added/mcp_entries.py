@@ -185,7 +185,7 @@ def server_of(name: str, entry: object, known: Collection[str]) -> McpServer:
         raise WrongEntry("type", f"is {written!r}, but the entry has a {'command' if command else 'url'}")
     for field in (*_OF_ADDRESS, *_OAUTH) if command else _OF_PROGRAM:
         if field in entry:
-            raise WrongEntry(field, f"belongs to a server with a {'url' if command else 'command'}")
+            raise WrongEntry(field, f"is only for servers with a {'url' if command else 'command'}")
     fields = {_FIELD_NAMES.get(field, field): value for field, value in entry.items()}
     lists = {field: tuple(value) for field, value in fields.items() if isinstance(value, list)}
     server = McpServer(**{**fields, **lists, "name": name, "transport": transport})
@@ -199,14 +199,14 @@ def _require_type(field: str, value: object) -> None:
     match field:
         case "args" | "enabled_tools" | "disabled_tools":
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-                raise WrongEntry(field, f"must be a list of texts in quotes, not {value!r}")
+                raise WrongEntry(field, f"must be a list of quoted strings, not {value!r}")
             texts = value
         case "env" | "headers":
             if not isinstance(value, Mapping):
-                raise WrongEntry(field, "must be a table of texts in quotes")
+                raise WrongEntry(field, "must be a table of quoted strings")
             for name, each in value.items():
                 if not isinstance(each, str):
-                    raise WrongEntry(f"{field}.{name}", "must be a text in quotes")
+                    raise WrongEntry(f"{field}.{name}", "must be a quoted string")
                 if field == "headers" and not _HEADER.fullmatch(name):
                     raise WrongEntry(f"{field}.{name}", "isn't the name of a header")
                 if field == "env" and (not name or "=" in name):
@@ -226,7 +226,7 @@ def _require_type(field: str, value: object) -> None:
             texts = []
         case _:
             if not isinstance(value, str):
-                raise WrongEntry(field, "must be a text in quotes")
+                raise WrongEntry(field, "must be a quoted string")
             texts = [value]
     if any("\0" in text for text in texts):
         raise WrongEntry(field, "contains a zero byte")

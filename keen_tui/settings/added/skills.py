@@ -211,7 +211,7 @@ def _read(folder: SkillFolder) -> Skill:
     if len(fields.get("compatibility", "")) > _LONGEST_COMPATIBILITY:
         remarks.append(f"its field compatibility has over {_LONGEST_COMPATIBILITY} characters")
     remarks += (
-        f"its field {each} isn't a text" for each in ("compatibility", "license") if each in front.others
+        f"its field {each} isn't text" for each in ("compatibility", "license") if each in front.others
     )
     hint = fields.get("argument-hint") or clean(front.others.get("argument-hint", ""))
     hint = hint or ("[words]" if "$ARGUMENTS" in front.body else "")

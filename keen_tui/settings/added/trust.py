@@ -45,7 +45,7 @@ def ask_again(
         out.write(f"This folder has no {KINDS} or hooks for Keen.\n")
         return
     if not keys.isatty():
-        raise ConfigError("Nobody can answer here: keen-tui trust needs a terminal.")
+        raise ConfigError("keen-tui trust needs a terminal, to ask you.")
     answer = _ask(folder, project, environ, keys, out)
     if answer is not None:
         out.write("They are used from the next start on.\n" if answer else "They aren't used.\n")
