@@ -233,7 +233,7 @@ def test_a_name_that_nobody_knows_is_left_out_and_told(home: Path, project: Path
     read = read_here(project)
     assert [agent.tools for agent in of_files(read)] == [("read_file",)]
     assert read.problems == (
-        "These sub-agents name tools that Keen doesn't know, and run without "
+        "These sub-agents name tools that Keen doesn't know and run without "
         "them: ~/.claude/agents/a.md (Raed).",
     )
 
