@@ -84,7 +84,7 @@ class KeenSession:
 
     @property
     def pending(self) -> PendingWork | None:
-        """The work of a turn that broke off, until a retry finishes it or `discard` drops it; None if there
+        """The work of an interrupted turn, until a retry finishes it or `discard` drops it; None if there
         is none."""
         kept = self._session.pending
         if kept is None:
@@ -125,7 +125,7 @@ class KeenSession:
         return RunningTurn(self, lambda: self._submit(text))
 
     def retry(self) -> RunningTurn:
-        """Another attempt at the turn that broke off, from its last result: iterate over it for its events.
+        """Another attempt at the interrupted turn, from its last result: iterate over it for its events.
 
         The iteration raises SessionRefused if the last turn is done, another one is running, or the session
         is closed.
@@ -142,7 +142,7 @@ class KeenSession:
             self._in_loop(self._stop_now)
 
     def discard(self) -> None:
-        """Give up the turn that broke off. Later turns still know which files it changed.
+        """Give up the interrupted turn. Later turns still know which files it changed.
 
         Raises:
             SessionRefused: the last turn is done, or a turn is running.

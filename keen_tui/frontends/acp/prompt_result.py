@@ -11,7 +11,7 @@ from keen_tui.domain.events import EndEvent, TurnDone, TurnError, TurnIncomplete
 
 
 def stop_reason(end: EndEvent | None) -> StopReason:
-    """The protocol's stop reason for the end of a turn. It has none for a turn that broke off: a message says
+    """The protocol's stop reason for the end of a turn. It has none for an interrupted turn: a message says
     that."""
     match end:
         case TurnDone(reason="length"):

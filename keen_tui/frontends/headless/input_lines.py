@@ -54,12 +54,12 @@ class StopLine(InputLine, frozen=True, kw_only=True, tag="stop"):
 
 
 class RetryLine(InputLine, frozen=True, kw_only=True, tag="retry"):
-    """Starts another attempt at the turn that broke off. During the wait before an automatic retry, it ends
+    """Starts another attempt at the interrupted turn. During the wait before an automatic retry, it ends
     the wait."""
 
 
 class DiscardLine(InputLine, frozen=True, kw_only=True, tag="discard"):
-    """Gives up the turn that broke off. Later turns still know which files it changed."""
+    """Gives up the interrupted turn. Later turns still know which files it changed."""
 
 
 AnyInputLine = MessageLine | ApproveLine | AnswerLine | StopLine | RetryLine | DiscardLine

@@ -9,7 +9,7 @@ from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 
 class DiskOffer:
-    """Shows the row while the turn that broke off waits. It takes no key but its own."""
+    """Shows the row while the interrupted turn waits. It takes no key but its own."""
 
     def __init__(self, view: WorkspaceView, setup: FrontEndSetup) -> None:
         self._view = view
