@@ -265,6 +265,6 @@ async def test_only_so_many_run_at_once(tmp_path: Path) -> None:
     script: list[Answer] = [Reply([start("sleep 600")] * 17), DONE]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("serve")
-        assert "16 commands run in the background" in bench.results()[-1]
+        assert "at most 16 commands can run in the background" in bench.results()[-1]
         await asyncio.gather(*(task.stop() for task in bench.session.tasks.running))
         assert not bench.session.tasks.running

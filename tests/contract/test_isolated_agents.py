@@ -88,7 +88,7 @@ async def test_29_it_changes_its_own_work_tree_and_later_turns_know_where(
             "Your workspace doesn't have its changes. It has 1 file with uncommitted changes, and "
             "stays until the user removes it."
         )
-        assert "git work tree of your own" in seen(answers.sent["write b"][0])[0].text
+        assert "your own git work tree" in seen(answers.sent["write b"][0])[0].text
         assert end.turn_memory.files_changed == ()
         assert [each.branch for each in end.turn_memory.work_trees] == [tree.record.branch]
         assert len(end.turn_memory.failed_bash) == 1
@@ -112,7 +112,7 @@ async def test_its_commits_can_be_merged(tmp_path: Path, environ: dict[str, str]
         (tree,) = trees()
         branch = tree.record.branch
         (result,) = results_of(answers)
-        assert "It has 1 commit that main lacks, and stays" in result
+        assert "It has 1 commit not in main, and stays" in result
         assert f"git diff main...{branch} shows the commits, git merge {branch} merges them." in result
         git(tmp_path / "work", "merge", "-q", branch)
         assert (tmp_path / "work/b.txt").read_text() == "b\n"

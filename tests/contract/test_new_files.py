@@ -146,7 +146,7 @@ async def test_new_names_that_run_code_later_are_kept_back(any_name: Jail) -> No
     assert not [name for name in NAMES if (any_name.workspace / name).exists()]
     assert kept(any_name) == set(map(moved, NAMES))
     assert "set aside, and no longer in the workspace: " in result
-    assert f", {len(NAMES) - 20} more, since it can run code later" in result
+    assert f", {len(NAMES) - 20} more, because it can run code later" in result
 
 
 async def test_in_a_folder_that_was_there_all_of_them_are(jail: Jail) -> None:

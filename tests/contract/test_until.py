@@ -184,7 +184,7 @@ async def test_a_limit_of_cost_stops_the_turn_between_two_steps(tmp_path: Path) 
 
 async def test_a_limit_of_cost_without_a_price_is_refused(tmp_path: Path) -> None:
     async with at_work([], tmp_path) as bench, driven(bench.session) as driver:
-        with pytest.raises(SessionRefused, match="the price of scripted isn't known"):
+        with pytest.raises(SessionRefused, match="it doesn't know the price of scripted"):
             driver.begin(CHECK, RunLimits(cost=1.0), "go")
 
 
@@ -281,5 +281,5 @@ async def test_another_session_leaves_the_run_to_be_continued(tmp_path: Path) ->
             assert (report.end, report.turns) == ("passed", 1)
             assert lines(here.workspace / "log") == ["x"]
             await until_idle(bench.session)
-            with pytest.raises(SessionRefused, match="no run to go on with"):
+            with pytest.raises(SessionRefused, match="no run to continue"):
                 driver.go_on()

@@ -230,7 +230,10 @@ async def test_kept_folders_hold_the_work_and_the_session(program: Program) -> N
         (("eval", "--policies", "all"), "--policies: unknown policy 'all'."),
         (("eval", "--repeat", "0"), "--repeat must be a number from 1 to"),
         (("eval", "--max-cost", "0"), "--max-cost must be more than 0 US dollars."),
-        (("eval", "--max-cost", "1"), "The price of scripted isn't known, so --max-cost can't be kept."),
+        (
+            ("eval", "--max-cost", "1"),
+            "Keen doesn't know the price of scripted, so it can't limit the cost (--max-cost).",
+        ),
         (("eval", "--memory", "summary"), "--memory doesn't work with eval: use --policies."),
         (("eval", "-p", "hi"), "-p doesn't work with eval."),
         (("usage", "--max-cost", "1"), "--max-cost only works with --until or eval."),

@@ -65,7 +65,7 @@ async def test_each_end_has_its_exit_code(program: Program) -> None:
 async def test_flags_that_make_no_sense_are_refused(program: Program) -> None:
     async with ModelServer([]) as server:
         for more, words in (
-            (("--max-cost", "2"), "the price of m isn't known"),
+            (("--max-cost", "2"), "doesn't know the price of m"),
             (("--max-turns", "0"), "--max-turns must be 1 or more"),
             (("--max-hours", "-1"), "--max-hours must be more than 0"),
         ):

@@ -101,7 +101,7 @@ def test_prices_hold_only_where_they_were_read_for(catalog: Catalog, tmp_path: P
 
 
 def test_an_effort_that_the_model_has_not_is_refused(catalog: Catalog, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="low, high"):
+    with pytest.raises(ConfigError, match="low or high"):
         choice(catalog, tmp_path, provider="acme", model="roadrunner-1", effort="huge")
     assert choice(catalog, tmp_path, model="unknown", effort="huge").effort == "huge"
 

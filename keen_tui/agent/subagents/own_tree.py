@@ -135,7 +135,7 @@ class OwnTree:
         base = state.base or self._tree.record.commit[:10]
         work = quote((branch or tip[:10]) if state.ahead else own)
         commits = f"{counted(state.commits, 'commit')} that no other branch has" if state.commits else ""
-        commits = f"{counted(state.ahead, 'commit')} that aren't in {base}" if state.ahead else commits
+        commits = f"{counted(state.ahead, 'commit')} not in {base}" if state.ahead else commits
         files = f"{counted(state.files, 'file')} with uncommitted changes" if state.files else ""
         holds = " and ".join(filter(None, (commits, files))) or "no changes"
         if branch != own:

@@ -82,7 +82,7 @@ async def test_a_file_that_is_not_saved_yet(workspace: Workspace, buffers: Buffe
 async def test_a_change_since_it_was_read_is_refused(workspace: Workspace, buffers: Buffers) -> None:
     (workspace.root / "a").write_bytes(b"one\n")
     buffers.texts["a"] = "mine\n"
-    with pytest.raises(ToolFailure, match="changed on disk since it was read"):
+    with pytest.raises(ToolFailure, match="changed since it was read"):
         await change_content(workspace, workspace.place("a"), b"one\n", b"two\n")
     assert (workspace.root / "a").read_bytes() == b"one\n"
 

@@ -95,7 +95,7 @@ def test_it_names_the_branch_that_has_the_commits(tmp_path: Path, environ: dict[
     git(own.path, "checkout", "-qb", "it's")
     commit(own.path, "b.txt", "b\n", "second")
     told = own.leave(finished=True)
-    assert "It has 1 commit that main lacks, with the branch it's checked out, and stays" in told
+    assert "It has 1 commit not in main, with the branch it's checked out, and stays" in told
     assert """git diff main...'it'"'"'s' shows the commits, git merge 'it'"'"'s' merges them.""" in told
 
 
@@ -104,7 +104,7 @@ def test_without_a_branch_it_names_the_commit(tmp_path: Path, environ: dict[str,
     git(own.path, "checkout", "-q", "--detach")
     tip = commit(own.path, "b.txt", "b\n", "second")
     told = own.leave(finished=True)
-    assert "It has 1 commit that main lacks, with no branch checked out, and stays" in told
+    assert "It has 1 commit not in main, with no branch checked out, and stays" in told
     assert f"git merge {tip[:10]} merges them." in told
 
 

@@ -271,7 +271,7 @@ async def test_the_address_is_checked_again_at_a_redirect(server: WebServer) -> 
         await writer.drain()
 
     server.pages["/"] = rebinding
-    with pytest.raises(ToolFailure, match="leads to an address of this machine"):
+    with pytest.raises(ToolFailure, match="points to an address of this machine"):
         await get(server, "/")
     assert server.paths == ["/"]
 
@@ -380,7 +380,7 @@ async def test_stopping_closes_the_connection(server: WebServer) -> None:
 
 async def test_html_that_takes_too_long_is_given_up(server: WebServer) -> None:
     server.pages["/"] = answer(b"<p>x" * 100_000, "text/html")
-    with pytest.raises(ToolFailure, match="too large or too tangled"):
+    with pytest.raises(ToolFailure, match="too large or too complex"):
         await get(server, "/", FetchLimits(text_seconds=0.01))
 
 
