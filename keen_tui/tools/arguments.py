@@ -18,7 +18,7 @@ _LONGEST_MENTION = 500
 """The most characters of an argument in the target of a call."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
-    "string": (str, "a text"),
+    "string": (str, "a string"),
     "integer": (int, "a whole number"),
     "boolean": (bool, "true or false"),
     "array": (list, "a list"),

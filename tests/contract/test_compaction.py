@@ -202,7 +202,7 @@ async def test_a_summary_is_not_summarised_again(tmp_path: Path, at_work: AtWork
     async with at_work([DONE, SUMMARY, DONE, SUMMARY], tmp_path) as bench:
         await bench.ask("hi")
         assert isinstance(await bench.compact(), Compacted)
-        with pytest.raises(SessionRefused, match="Nothing was said since the last summary"):
+        with pytest.raises(SessionRefused, match="Nothing has been said since the last summary"):
             bench.session.compact()
         await bench.ask("and now")
         assert isinstance(await bench.compact(), Compacted)

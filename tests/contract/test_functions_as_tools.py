@@ -146,8 +146,8 @@ WRONG = {
     "unknown type": (_unknown_type, "the signature of _unknown_type can't be read: name 'Nowhere'"),
     "no name": (partial(order, note="x"), "can't be the name of a tool"),
     "a lambda": (lambda: "", "'<lambda>' can't be the name of a tool"),
-    "a name of Keen's": (bash, "bash is a name of Keen's own tools"),
-    "a name of servers": (_like_a_server, "mcp__a__b is a name of Keen's own tools"),
+    "the name of one of Keen's": (bash, "bash is the name of one of Keen's own tools"),
+    "a name of servers": (_like_a_server, "mcp__a__b is the name of one of Keen's own tools"),
     "no function": ("order", "'order' isn't a function"),
 }
 

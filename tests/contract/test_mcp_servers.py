@@ -192,7 +192,7 @@ async def test_plan_mode_refuses_what_no_rule_allows(tmp_path: Path, rule: str, 
         await all_settled(bench)
         await bench.ask("go")
         assert noted(calls) == (["echo x"] if ran else [])
-        assert ("plan mode is on, so only reading" in bench.results()[0]) is not ran
+        assert ("plan mode is on, so you can only read" in bench.results()[0]) is not ran
 
 
 async def test_a_servers_question_is_put_to_the_person(tmp_path: Path, at_work: AtWork) -> None:
@@ -226,7 +226,7 @@ async def test_where_nobody_is_there_a_servers_question_is_declined_and_the_mode
         await bench.ask("go")
         (result,) = bench.results()
         assert result.startswith("decline None")
-        assert "Nobody is there, so it was declined" in result
+        assert "but there is nobody to answer: declined" in result
         assert noted(calls) == ["asked: decline"]
 
 

@@ -97,14 +97,14 @@ async def test_esc_later_stops_the_turn_and_not_the_command(tmp_path: Path) -> N
 async def test_where_no_command_runs_it_is_refused(tmp_path: Path) -> None:
     async with at_work([Reply([run("true")]), DONE], tmp_path) as bench:
         await bench.ask("go")
-        with pytest.raises(SessionRefused, match="No command is running that could go to the background"):
+        with pytest.raises(SessionRefused, match="There is no running command to move to the background"):
             TaskService(bench.session.tasks).move()
 
 
 async def test_only_so_many_go_to_the_background(tmp_path: Path) -> None:
     start = Call("bash", {"command": "sleep 600", "background": True})
     async with at_work([Reply([start] * MOST_RUNNING), Reply([run()]), DONE], tmp_path) as bench:
-        with pytest.raises(SessionRefused, match="16 commands run in the background, and more can't"):
+        with pytest.raises(SessionRefused, match="at most 16 commands can run in the background"):
             await moved(bench)
         (tmp_path / "go").touch()
         await bench.log.wait_for_end()

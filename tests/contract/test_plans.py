@@ -97,7 +97,7 @@ async def test_without_a_person_no_plan_is_accepted(tmp_path: Path, at_work: AtW
 async def test_in_other_modes_there_is_nothing_to_accept(tmp_path: Path, at_work: AtWork, mode: Mode) -> None:
     async with at_work([Reply([PROPOSE]), OK], tmp_path, mode=mode) as bench:
         await bench.ask("go")
-        assert bench.results()[0].startswith("Error: This is not plan mode")
+        assert bench.results()[0].startswith("Error: This isn't plan mode")
         assert not bench.log.of(QuestionAsked)
         assert bench.session.mode == mode
 

@@ -168,7 +168,7 @@ async def test_the_result_says_whether_its_file_was_changed_later(tmp_path: Path
         assert "a.py was changed later, in turn 2, call 1" in by_call
         assert "b.py was changed later, outside the recorded calls" in by_others
         assert "c.py isn't there any more" in gone
-        assert "No later change of d.py is known" in same
+        assert "No later change to d.py is known" in same
         assert all(result.split("\n")[1] == "1\tone" for result in bench.results())
 
 

@@ -82,7 +82,7 @@ async def test_two_tasks_under_two_policies_give_a_table(program: Program) -> No
         for policy in ("summary", "full-trace")
     ]
     assert total == "scripted: 4 runs, 2 passed, 16,000 tokens sent, cost unknown."
-    assert "mean of a run" in means
+    assert "mean per run" in means
     assert "[1/4] fails, summary" in run.err and "  no such thing" in run.err
     assert "The check failed with exit code 1." in run.err
     assert (await program.run("sessions", "--all")).out == "No sessions yet.\n"

@@ -73,7 +73,7 @@ def test_on_the_screen_it_is_told_while_nothing_runs(tmp_path: Path) -> None:
         one.type("hello\r")
         one.wait_for_screen("Done.", "turn 1 done")
         with program(tmp_path, []) as (two, _):
-            two.wait_for_screen(PROMPT_SIGN, "Another Keen works in this folder")
+            two.wait_for_screen(PROMPT_SIGN, "Another Keen is working in this folder")
             one.wait_for_screen("Another Keen has started in this folder")
             two.hang_up()
             two.wait_for_exit()

@@ -57,7 +57,7 @@ async def test_each_end_has_its_exit_code(program: Program) -> None:
         assert (await program.run(*flags(server), "-p", "go")).code == 5
     async with ModelServer([WORK, DONE]) as server:
         asked = await program.run(*flags(server, "--mode", "ask"), "-p", "go")
-        assert asked.code == 6 and "Nobody could answer: bash echo work >> work.log" in asked.err
+        assert asked.code == 6 and "Unanswered: bash echo work >> work.log" in asked.err
     async with ModelServer([refused(401, "bad key")]) as server:
         assert (await program.run(*flags(server), "-p", "go")).code == 1
 

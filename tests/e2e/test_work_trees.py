@@ -262,6 +262,6 @@ def test_one_in_which_a_program_works_is_not_removed(tmp_path: Path) -> None:
     with program(tmp_path, [], "--worktree", "fix") as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN, "keen/fix")
         with program(tmp_path, [], command=("worktrees", "remove", "fix")) as (other, _):
-            other.wait_for(f"Keen works there (process {terminal.pid})")
+            other.wait_for(f"Keen is running there (process {terminal.pid})")
             assert other.wait_for_exit() == 2
     assert tree_of(tmp_path).is_dir()

@@ -46,7 +46,7 @@ class FakeTasks:
         return f"building\n{self._found(id).last_line}\n"
 
     def move(self) -> None:
-        raise SessionRefused("No command is running that could go to the background.")
+        raise SessionRefused("There is no running command to move to the background.")
 
     async def stop(self, id: str) -> str:
         self._tasks[id] = replace(self._found(id), running=False, stopped=True, state="stopped after 2 min")

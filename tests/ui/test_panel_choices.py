@@ -101,5 +101,5 @@ async def test_what_can_not_be_written_is_said(tmp_path: Path) -> None:
     settings = UiSettings(sidebar_file=tmp_path / "file" / "screen.json")
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.press("f8")
-        await driver.until_shown("The panels can't be remembered")
+        await driver.until_shown("Keen can't save the layout of the panels")
         assert columns(driver) == 44

@@ -73,7 +73,7 @@ async def test_the_list_puts_a_skill_away_and_writes_a_call(tmp_path: Path) -> N
         await driver.until_shown("not here any more")
         await driver.press("down", "x")
         await driver.until(lambda: ("put_away", "pdf") in driver.session.calls)
-        await driver.until_shown("later turns no longer see the skill pdf")
+        await driver.until_shown("Unloaded pdf; later turns won't see it")
         await driver.press("enter")
         await driver.until(lambda: driver.written == "/pdf ")
 

@@ -94,7 +94,7 @@ async def test_activity_keeps_room_for_what_runs_behind_many_turns(tmp_path: Pat
 async def test_the_key_for_the_background_says_where_no_command_runs(tmp_path: Path) -> None:
     async with workspace(tmp_path, tasks=FakeTasks()) as driver:
         await driver.press("ctrl+n")
-        await driver.until_shown("No command is running that could go to the background.")
+        await driver.until_shown("There is no running command to move to the background.")
 
 
 async def test_without_any_the_command_says_so(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ async def test_the_command_begins_a_run_with_its_limits(tmp_path: Path) -> None:
         await send(driver, "/until --max-turns 9 --max-cost 2 make test")
         await driver.until(lambda: runs.calls == [("begin", "make test", RunLimits(turns=9, cost=2.0))])
         await send(driver, "/until --max-turns none make test")
-        await driver.until_shown("Limits are --max-turns N")
+        await driver.until_shown("Put limits before the command")
         assert len(runs.calls) == 1
 
 

@@ -148,7 +148,7 @@ async def test_copied_line_numbers_are_named(tmp_path: Path) -> None:
 
 async def test_the_nearest_lines_are_those_with_the_same_neighbours(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("if a:\n    return None\nif b:\n    return None\n")
-    with pytest.raises(ToolFailure, match=r"(?s)white space only.*\n3\tif b:\n4\t    return None$"):
+    with pytest.raises(ToolFailure, match=r"(?s)only in white space.*\n3\tif b:\n4\t    return None$"):
         await ToolBench(tmp_path)("edit_file", path="f", old_text="if b:\n  return None", new_text="")
 
 
@@ -170,7 +170,7 @@ async def test_no_match_shows_the_nearest_lines(tmp_path: Path) -> None:
 
 async def test_white_space_alone_is_named_as_the_difference(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("if x:\n\treturn 1\n")
-    with pytest.raises(ToolFailure, match="white space only"):
+    with pytest.raises(ToolFailure, match="only in white space"):
         await ToolBench(tmp_path)("edit_file", path="f.py", old_text="if x:\n    return 1", new_text="")
 
 

@@ -104,7 +104,7 @@ def test_a_sibling_with_the_same_beginning_is_outside(tmp_path: Path) -> None:
 
 BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {}, "needs the argument 'path'"),
-    ("read_file", {"path": 7}, "must be a text"),
+    ("read_file", {"path": 7}, "must be a string"),
     ("read_file", {"path": None}, "needs the argument"),
     ("read_file", {"path": "f", "lines": 3}, "no argument 'lines'"),
     ("read_file", {"path": "f", "limit": True}, "whole number"),
