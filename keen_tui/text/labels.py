@@ -66,7 +66,7 @@ MODES: Final[Mapping[Mode, str]] = {
     "plan": "read-only; commands can't change anything",
     "auto": "everything runs; only new web hosts ask, and commands without a sandbox",
 }
-"""What runs unasked in each permission mode."""
+"""What runs without asking in each permission mode."""
 
 _MOST_NAMED: Final = 4
 """Files of a kind that are named; more are counted."""

@@ -32,7 +32,7 @@ def limits_words(limits: RunLimits) -> str:
 
 
 def run_waits(event: RunWaiting) -> str:
-    """`Server failed. The run goes on at 07:00, as the server asked.`"""
+    """`Server failed. The run continues at 07:00, as the server asked.`"""
     named = ", as the server asked" if event.is_named else ""
     why = SHORT_REASONS[event.reason]
     return f"{why[:1].upper()}{why[1:]}. The run continues {until_words(event)}{named}."

@@ -1,4 +1,4 @@
-"""A run that goes on, in a few words."""
+"""A run in progress, in a few words."""
 
 from __future__ import annotations
 

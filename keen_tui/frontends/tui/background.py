@@ -68,7 +68,7 @@ def leave(changed: Callable[[], None]) -> None:
 
 
 def late() -> int:
-    """How many errands have been done so far that were not waited for: the colours of that number."""
+    """Number of jobs that finished after the grace period. Cached rows are stale when it has changed."""
     return _late
 
 

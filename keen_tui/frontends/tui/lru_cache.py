@@ -1,4 +1,4 @@
-"""What was used last, of things that can be made again."""
+"""An LRU cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command about runs: begins one, goes on with one, says how far it is."""
+"""The command about runs: begins one, continues one, says how far it is."""
 
 from __future__ import annotations
 
