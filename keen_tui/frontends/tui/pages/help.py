@@ -40,7 +40,7 @@ _OWN: Mapping[str, str] = {
 _KEY_COLUMN = 26
 _MARGIN = 2
 _IDEAS = (
-    ("TurnMemory", "later turns know only what came of a turn: files changed, commands failed, skills used"),
+    ("TurnMemory", "later turns know only a turn's outcome: files changed, commands failed, skills used"),
     ("Incomplete", "an interrupted turn keeps its finished calls; {retry} continues, nothing runs twice"),
     ("Modes", "ask: every change and command asks; auto-edit: edits run; plan: reads only; auto: all runs"),
     ("Other keys", 'the table [keys] of the settings: retry = "ctrl+y", or a list of keys, or none: ""'),

@@ -56,14 +56,14 @@ _TIPS: Final = (
     _Tip(
         "retry",
         "{retry} continues after any interruption: a lost connection, a limit, your own {stop}. "
-        "/durable decides whether the kept calls outlive the program.",
+        "/durable keeps incomplete turns on disk, even if Keen quits.",
         _broke_off,
         lambda state: state.pending is None or state.running,
     ),
     _Tip(
         "memory",
-        "TurnMemory now shows what later turns will know of this one besides its messages: the files it "
-        "changed and the commands that failed. /memory edits it, {fold_memory} folds it.",
+        "TurnMemory now shows what later turns will know about this one, apart from its messages: the files "
+        "it changed and the commands that failed. /memory edits it, {fold_memory} folds it.",
         _left_something,
         teaches=("memory", "fold_memory"),
     ),
