@@ -76,7 +76,7 @@ ACTIONS: tuple[Action, ...] = (
         in_browser="alt+o",
         label="More or less detail",
         hint="details",
-        help="unfolds everything, folds everything, then goes back to the usual view",
+        help="unfolds everything, then folds everything, then goes back to the usual view",
     ),
     Action(
         id="find",

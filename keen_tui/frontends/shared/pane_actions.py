@@ -172,7 +172,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("a",),
         label="Show in Activity",
         where="transcript",
-        help="goes to the row of the call in Activity; enter there goes back",
+        help="goes to the call's row in Activity; enter there goes back",
         listed=False,
     ),
     Action(
@@ -241,7 +241,8 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("enter",),
         label="Show the row",
         where="panels",
-        help="jumps to its place in the transcript, or shows the sub-agent; a click on a file shows its diff",
+        help="jumps to the row's place in the transcript, or shows the sub-agent; a click on a file shows "
+        "its diff",
         listed=False,
         bound=False,
     ),

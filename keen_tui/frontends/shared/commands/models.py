@@ -93,7 +93,7 @@ KEY = Command(
     keys=(),
     label="Enter an API key",
     slash=("key",),
-    help="saves it in the system keyring, or in a file that only you can read",
+    help="saves an API key in the system keyring, or in a file that only you can read",
     does=enter_key,
 )
 SERVER = Command(

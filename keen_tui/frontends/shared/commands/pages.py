@@ -32,6 +32,6 @@ HELP = Command(
     hint="help",
     slash=("help",),
     takes="[words]",
-    help="this page, or only its lines with these words: /help undo",
+    help="shows this page, or only the lines with certain words: /help undo",
     does=help_page,
 )
