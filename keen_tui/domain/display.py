@@ -153,7 +153,7 @@ class PageDisplay(_Shown, frozen=True, kw_only=True):
 
 
 class AgentDisplay(_Shown, frozen=True, kw_only=True):
-    """What a sub-agent did. `session` is the id of its session, `text` its last message, `calls` the number
+    """A sub-agent's work. `session` is the id of its session, `text` its last message, `calls` the number
     of its tool calls; `kept_out` are the bytes of its trace, of which the parent sees nothing."""
 
     agent: str

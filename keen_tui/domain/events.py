@@ -277,10 +277,10 @@ class TurnDone(Stored, frozen=True, kw_only=True):
 
 class TurnIncomplete(Stored, frozen=True, kw_only=True):
     """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes.
-    `seconds` counts all attempts, and so do the `unknown_calls`, whose effects nobody knows.
+    `seconds` counts all attempts, and so do the `unknown_calls`, whose effects are unknown.
 
     `may_pass`: the same request may succeed later. `retry_after` is the wait in seconds that the server
-    named, None for none. `agents` is the number of sub-agents that a retry goes on with."""
+    named, None for none. `agents` is the number of sub-agents that a retry continues."""
 
     turn: int
     attempt: int
@@ -506,7 +506,7 @@ class ShellFinished(Stored, frozen=True, kw_only=True):
 
 
 class RunBegun(Stored, frozen=True, kw_only=True):
-    """A run began: turns go on until `check` ends with exit code 0, or the limits are reached.
+    """A run began: turns follow until `check` ends with exit code 0, or the limits are reached.
 
     `task` is the message that it begins with, "" for none. `is_retried`: it begins with another attempt at
     the newest turn, which isn't done and has taken `seconds_before`.
@@ -520,7 +520,7 @@ class RunBegun(Stored, frozen=True, kw_only=True):
 
 
 class RunContinued(Stored, frozen=True, kw_only=True):
-    """The run goes on after the end of its program, with these limits."""
+    """The run continues after its program ended, with these limits."""
 
     limits: RunLimits
 
@@ -543,7 +543,7 @@ class RunWaited(Stored, frozen=True, kw_only=True):
 
 
 class RunAsked(Stored, frozen=True, kw_only=True):
-    """In a run, `what` had to be asked, and nobody was there to answer. `advice` says what would allow it, ""
+    """In a run, `what` had to be asked, and there was nobody to answer. `advice` says what would allow it, ""
     if nothing would."""
 
     turn: int

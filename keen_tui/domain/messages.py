@@ -69,7 +69,7 @@ class ServerCalled(_Fact, frozen=True, kw_only=True):
 
 
 class WorkTreeChanged(_Fact, frozen=True, kw_only=True):
-    """A sub-agent changed something in a git work tree of its own, so nothing in the workspace."""
+    """A sub-agent changed something in its own git work tree, so nothing in the workspace."""
 
     name: str
     branch: str
@@ -277,7 +277,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
 
     @property
     def effects_unknown(self) -> bool:
-        """Whether the call was stopped while it ran and could change something: what it did, nobody knows."""
+        """Whether the call was stopped while it ran and could change something: its effects are unknown."""
         return self.outcome == "stopped" and not self.read_only
 
 

@@ -26,7 +26,7 @@ the user stopped the run."""
 
 
 class RunLimits(Struct, frozen=True, kw_only=True):
-    """What a run may use: turns, US dollars, and hours of work and waiting. None: no limit."""
+    """The limits of a run: turns, US dollars, and hours of work and waiting. None: no limit."""
 
     turns: int | None = MOST_TURNS
     cost: float | None = None
@@ -41,13 +41,13 @@ class RetriedTurns(Struct, frozen=True, kw_only=True):
 
 
 class RunReport(Struct, frozen=True, kw_only=True):
-    """What a run came to.
+    """The outcome of a run.
 
     `turns` counts its messages, `retries` the further attempts at them and at their steps. `cost` is in US
     dollars, that of the model calls whose price is known, None if there are only others; `unpriced` counts
     these. `work_seconds` is the time of turns and checks, `waited_seconds` that of the waits between
     attempts. `files_changed` are the files that its turns changed, in first-seen order. `asked` is what had
-    to be asked and nobody could answer. `is_unfinished`: the newest turn isn't done, and a retry continues
+    to be asked, without an answer. `is_unfinished`: the newest turn isn't done, and a retry continues
     it.
     """
 

@@ -256,7 +256,7 @@ async def test_what_was_allowed_can_be_seen_and_taken_back(tmp_path: Path, at_wo
         await bench.session.take_back("touch a")
         bench.session.answer(second.id, allow=True, scope="session")
         third = await bench.log.wait_for(ApprovalRequested, 3)
-        assert bench.session.permitted == Permitted(session=("every edit inside the workspace",))
+        assert bench.session.permitted == Permitted(session=("all edits in this workspace",))
         bench.session.answer(third.id, allow=False)
         await bench.log.wait_for_end()
         with pytest.raises(SessionRefused):

@@ -12,7 +12,7 @@ async def test_it_shows_the_mode_the_rules_and_what_was_allowed(tmp_path: Path) 
     async with workspace(tmp_path) as driver:
         driver.session.permitted = Permitted(
             rules=("deny bash(curl)",),
-            session=("every edit inside the workspace",),
+            session=("all edits in this workspace",),
             saved=("npm test *",),
             sandbox="The sandbox for commands is landlock (bubblewrap is not installed).",
         )
@@ -21,7 +21,7 @@ async def test_it_shows_the_mode_the_rules_and_what_was_allowed(tmp_path: Path) 
         await driver.until_shown("Permissions: ask")
         for words in (
             "deny bash(curl)",
-            "every edit inside the workspace",
+            "all edits in this workspace",
             "always allowed in this folder",
             "The sandbox for commands is landlock",
         ):

@@ -348,7 +348,7 @@ def _in_words(grant: Grant) -> str:
         return "all commands, without a sandbox"
     if kind in ("mcp", "function"):
         return subject
-    return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
+    return "all edits in this workspace" if subject == "workspace" else f"{kind} {subject}"
 
 
 def _nobody_there(access: Access) -> str:
