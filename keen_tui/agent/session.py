@@ -405,7 +405,7 @@ class Session:
         takes a tenth of a second.
 
         Raises:
-            SessionRefused: a turn runs, or pending state would be lost unasked.
+            SessionRefused: a turn runs, or pending state would be lost without a question.
         """
         self._job.require_empty("open another session")
         if self.pending:

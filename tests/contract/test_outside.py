@@ -73,7 +73,7 @@ async def test_a_no_keeps_the_first_result_and_says_so(tmp_path: Path) -> None:
     assert end.turn_memory.failed_bash == (CommandFailed(command=COMMAND, exit_code=3),)
     [result] = bench.results()
     assert "[exit code 3]" in result
-    assert "the user does not want it run outside and says: not today" in result
+    assert "the user doesn't want to run it outside and says: not today" in result
     assert not bench.log.of(ToolFinished)[0].result.outside
     assert not (tmp_path / "ran").exists()
 

@@ -105,7 +105,7 @@ async def test_the_command_lists_what_is_here_and_what_is_in_use(tmp_path: Path)
     at.session.skills_in_use = USED
     listed = await shown(at, "", PDF, STYLE)
     assert [(skill.name, skill.used_bytes, skill.used_by) for skill in listed] == [
-        ("gone", 900, "used by nobody"),
+        ("gone", 900, "can't be used"),
         ("pdf", 4_200, "used by you, with /pdf, and by the model"),
         ("style", None, "used by the model only"),
     ]

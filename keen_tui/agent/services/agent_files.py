@@ -20,7 +20,7 @@ class SavedAgents:
 
     Args:
         session_id: the session that they belong to.
-        keeps_pending: whether pending state shall outlive the program.
+        keeps_pending: whether pending state outlives the program.
         on_problem: is told in a sentence when writing fails or works again.
     """
 

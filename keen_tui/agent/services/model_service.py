@@ -58,7 +58,7 @@ class ModelService:
 
     @property
     def effort(self) -> str:
-        """How hard it shall reason, "" for its own default."""
+        """Its reasoning effort, "" for its own default."""
         return self._choice.effort if self._choice else ""
 
     @property
@@ -128,7 +128,7 @@ class ModelService:
         """Use this model from the next turn on and remember it; gives a sentence about that.
 
         Raises:
-            KeenError: a turn runs, pending work would be lost unasked, no key, or it can't be remembered.
+            KeenError: a turn runs, pending work would be lost, there is no key, or the choice can't be saved.
         """
         settings = self._settings_for(model, effort)
         choice = self._made(model, effort)

@@ -73,7 +73,7 @@ LONG = 20_000_000
 
 
 def is_long(path: Path) -> bool:
-    """Whether its newest turns shall be shown before all of it is read."""
+    """Whether its newest turns are shown before all of it is read."""
     try:
         return path.stat().st_size >= LONG
     except OSError:

@@ -37,7 +37,7 @@ class SessionManager:
 
     Args:
         backup: what the tools keep changed files and long output with; it is given where, session by session.
-        keeps_pending: whether pending state shall outlive the program (`pending.durable`).
+        keeps_pending: whether pending state outlives the program (`pending.durable`).
         memory_only: whether the user has decided that pending state stays in memory. It is asked when a
             program ends unasked, or finds saved pending state. May block.
         titles: which models are asked for the title of a session.

@@ -31,7 +31,7 @@ _PLAN_NOTE = (
 )
 
 
-NOT_ASKED = "nobody was asked to run it outside"
+NOT_ASKED = "there was nobody to ask about running it outside"
 
 
 class ApprovalDecision(Struct, frozen=True, kw_only=True):
@@ -215,7 +215,9 @@ class Approvals:
         )
         reply = await self._ask(turn, call, target, prepared, verdict)
         said = f" and says: {reply.message}" if reply.message else ""
-        return ApprovalDecision(allowed=reply.allowed, refusal=f"the user does not want it run outside{said}")
+        return ApprovalDecision(
+            allowed=reply.allowed, refusal=f"the user doesn't want to run it outside{said}"
+        )
 
     @property
     def _allowed(self) -> Allowed:

@@ -61,7 +61,7 @@ class ShownSkill(Struct, frozen=True, kw_only=True):
             return f"used by you, with /{self.name}, and by the model"
         if self.by_person:
             return f"used by you only, with /{self.name}"
-        return "used by the model only" if self.by_model else "used by nobody"
+        return "used by the model only" if self.by_model else "can't be used"
 
 
 class SkillsPage(Struct, frozen=True):

@@ -363,7 +363,7 @@ class HttpProvider(ABC):
 
     def _certificates(self) -> Future[ssl.SSLContext]:
         """The certificates to check the server with, read in a thread while the SDK is imported."""
-        import httpcore2  # noqa: F401, PLC0415 - two threads shall not import it at once
+        import httpcore2  # noqa: F401, PLC0415 - two threads must not import it at once
         import httpx2  # noqa: PLC0415
 
         reading = ThreadPoolExecutor(1)

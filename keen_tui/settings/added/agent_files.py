@@ -25,7 +25,7 @@ from keen_tui.text.units import size
 MOST_BYTES: Final = 64_000
 """Bytes of a file; its text is sent with every request of the sub-agent."""
 _DEEPEST: Final = 3
-"""Folders in folders that are looked into."""
+"""How deep folders are searched."""
 
 
 class AgentFile(Struct, frozen=True, kw_only=True):

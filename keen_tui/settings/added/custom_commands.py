@@ -35,7 +35,7 @@ Origin = Literal["yours", "project"]
 _MOST_BYTES: Final = 64_000
 """Bytes of a file; more is no message that anybody sends."""
 _DEEPEST: Final = 3
-"""Folders in folders that are looked into: `/web:forms:check`."""
+"""How deep folders are searched: `/web:forms:check`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _PLACE = re.compile(r"\\?\$(?:ARGUMENTS\b|[1-9](?!\d))")

@@ -80,7 +80,7 @@ def _said(sandbox: str, said: str) -> str:
     if sandbox == "landlock" and _says(without_warnings(said), DENIED):
         return "its output suggests that the sandbox blocked a file it needs"
     if _says(said, _NOT_PERMITTED):
-        return "its output suggests that the sandbox blocked what it does"
+        return "its output suggests that the sandbox blocked it"
     return ""
 
 

@@ -31,7 +31,9 @@ class Unpacked:
             name for each in encoding.lower().split(",") if (name := each.strip()) not in ("", "identity")
         ]
         if len(names) > 1 or any(name not in _NAMES for name in names):
-            raise ToolFailure(f"the page is packed in a way that wasn't asked for ({', '.join(names)[:80]}).")
+            raise ToolFailure(
+                f"the page is packed in a way that Keen didn't ask for ({', '.join(names)[:80]})."
+            )
         self._most = most
         self._unpacker = zlib.decompressobj(_NAMES[names[0]]) if names else None
         self._may_be_raw = names == ["deflate"]

@@ -193,7 +193,7 @@ def ended(command: str, code: int | None, output: str) -> ToolResult:
         ("bubblewrap", 1, "npm error code EAI_AGAIN", "network"),
         ("bubblewrap", 1, "psycopg: connection refused", "network"),
         ("bubblewrap", 128, "fatal: Unable to create '.git/index.lock': Read-only file system", "read-only"),
-        ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "blocked what it does"),
+        ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "the sandbox blocked it"),
         ("bubblewrap", 128, "fatal: not a git repository (or any of the parent directories)", ""),
         (
             "bubblewrap",

@@ -10,14 +10,14 @@ from keen_tui.domain.models import ModelInfo, ProviderInfo
 
 
 class Picked(Struct, frozen=True):
-    """A model and how hard it shall reason."""
+    """A model and its reasoning effort."""
 
     model: ModelInfo
     effort: str
 
 
 class WantsKey(Struct, frozen=True):
-    """A key shall be entered first, for this provider or for any."""
+    """The user wants to enter a key first, for this provider or for any."""
 
     provider: ProviderInfo | None
 
@@ -43,7 +43,7 @@ class ServerFound(Struct, frozen=True):
 
 
 class FromProvider(Struct, frozen=True):
-    """One of this provider's models shall be chosen."""
+    """The user wants to choose one of this provider's models."""
 
     provider: ProviderInfo
 
