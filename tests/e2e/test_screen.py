@@ -252,7 +252,7 @@ def test_what_goes_wrong_at_the_start_gives_the_terminal_back_and_says_so(
         assert words in behind.decode()
 
 
-LAST_ROW = "ctrl+d leave"
+LAST_ROW = "ctrl+d quit"
 """Stands in the last row of the first start: once it is there, the whole screen is."""
 
 

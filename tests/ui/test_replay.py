@@ -227,7 +227,7 @@ async def test_a_replay_shows_the_keys_of_a_replay() -> None:
     events = incomplete_session()
     async with replay(recording([story.done(1), *events], pause=60.0), NEARLY_STILL) as driver:
         await driver.until_shown("esc play the rest")
-        assert driver.shows("ctrl+d leave")
+        assert driver.shows("ctrl+d quit")
         await driver.press("escape")
         await driver.until_shown("ctrl+f find")
         await driver.until_shown("4 calls, 1 changed file, 18.2 kB")
