@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from msgspec.structs import replace
 from rich.text import Text
@@ -13,26 +12,22 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, ListedBlocks, model_is_working
 from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
+from keen_tui.frontends.tui.panels.lasting import Lasting
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
-from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
 from keen_tui.frontends.tui.widgets.phrases import doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
 from keen_tui.text.units import duration
 
-_LEAST_ROWS = 8
-_LASTS: Final = 2.0
-"""Seconds after which a running call is worth more than a row."""
-_SHORT_ROWS: Final = 5
+LEAST_ROWS = 8
+SHORT_ROWS = 5
 """The title and a row, with the empty rows around them."""
 
 
 class Activity(Panel):
-    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs.
-
-    While it `folds`, it has a single row until a call of the turn lasts, a sub-agent works, a command runs in
-    the background, or it gets the focus: the transcript shows the calls as well.
+    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs. If it
+    `folds`, it has a single row as long as the turn is quick, since the transcript shows the calls as well.
     """
 
     def __init__(
@@ -45,49 +40,28 @@ class Activity(Panel):
         self._listed = ListedBlocks()
         self._blocks: list[Block] = []
         """The blocks of the newest turn that have an entry."""
+        self._lasting = Lasting()
         self.folds = False
-        self._turn_that_lasts = 0
-        """The number of the newest turn that has or had a call that lasts."""
 
     def show(self, state: UiState) -> None:
         """Draw this state."""
         old, self._state = self._state, state
         if not state.running:
             self._tails.forget()
-        now = self._clock()
-        self._note_what_lasts(now)
-        if _drawn_of(old, now) != _drawn_of(state, now):
+        if _drawn_of(old, now := self._clock()) != _drawn_of(state, now):
             self._blocks = self._listed.of(state)
             self.changed()
-
-    def tick(self, beat: bool) -> None:
-        self._note_what_lasts(self._clock())
-        super().tick(beat)
 
     @property
     def is_short(self) -> bool:
         """Whether it shows a single row now."""
-        if not self.folds or self.has_focus or self.overlaid or self._state.tasks:
-            return False
-        turns = self._state.turns
-        return not turns or turns[-1].turn != self._turn_that_lasts
-
-    @property
-    def least_rows(self) -> int:
-        """The height that it needs beside a long TurnMemory."""
-        return _SHORT_ROWS if self.is_short else _LEAST_ROWS
+        quick = self._lasting.is_quick(self._state, self._clock())
+        return quick and self.folds and not (self.has_focus or self.overlaid)
 
     def place_of(self, turn: int, call_id: str | None) -> int | None:
         """The place of the entry of a call or, where it has none of its own, of its turn. None: there is
         none of that turn either."""
-        blocks = self._blocks
-        for place, block in enumerate(blocks):
-            if isinstance(block, ToolBlock) and block.id == call_id:
-                return place
-        now = len(blocks) + model_is_working(self._state)
-        places = {row.turn: now + place for place, row in enumerate(reversed(self._state.turns[:-1]))}
-        newest = self._state.turns[-1].turn if self._state.turns else 0
-        return 0 if turn and turn == newest and now else places.get(turn)
+        return _place_of(self._blocks, self._state, turn, call_id)
 
     def title_row(self, width: int) -> Text:
         state, drawing = self._state, self._drawing(width)
@@ -102,7 +76,7 @@ class Activity(Panel):
     def entries(self, width: int) -> Sequence[PanelEntry]:
         now = self._now(width)
         if self.is_short:
-            return self._single(now, width)
+            return self._drawing(width).single(self._state, now)
         height = self.size.height
         room = height - 4
         half = room // 2
@@ -112,22 +86,6 @@ class Activity(Panel):
             return self._that_fit(now, tasks, width, room)
         earlier = self._earlier_turns(width, below=bool(now))
         return Entries((len(now), now.__getitem__), earlier, (len(tasks), tasks.__getitem__))
-
-    def _single(self, now: Sequence[PanelEntry], width: int) -> list[PanelEntry]:
-        """What runs at this moment; between turns, the newest turn."""
-        if self._state.turn_running:
-            return [replace(entry, rows=entry.rows[:1]) for entry in now[-1:]]
-        return [self._drawing(width).earlier(turn) for turn in self._state.turns[-1:]]
-
-    def _note_what_lasts(self, now: float) -> None:
-        """Note the number of the turn if one of its calls lasts."""
-        if any(
-            isinstance(block, ToolBlock)
-            and block.status == "running"
-            and (block.name == AGENT or now - block.started_at >= _LASTS)
-            for block in self._state.live
-        ):
-            self._turn_that_lasts = self._state.turns[-1].turn
 
     def _that_fit(
         self, now: Sequence[PanelEntry], tasks: Sequence[PanelEntry], width: int, room: int
@@ -165,11 +123,9 @@ class Activity(Panel):
 
     def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
-        if self.is_short:
-            return min(_SHORT_ROWS, most)
         blocks = self._blocks
-        if len(blocks) >= most:
-            return most
+        if self.is_short or len(blocks) >= most:
+            return min(SHORT_ROWS, most) if self.is_short else most
         limit = tail_limit(self._state.live, len(blocks), most)
         now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks)
         working = int(model_is_working(self._state))
@@ -199,6 +155,16 @@ def _drawn_of(state: UiState, now: float) -> tuple[object, ...]:
     """What of a state is drawn here: all but the words of the reply, which come thirty times a second."""
     live = [block for block in state.live if not isinstance(block, TextBlock)]
     return state.turn_past, live, state.turns, state.phase, doing(state, now).silent, state.tasks
+
+
+def _place_of(blocks: Sequence[Block], state: UiState, turn: int, call_id: str | None) -> int | None:
+    for place, block in enumerate(blocks):
+        if isinstance(block, ToolBlock) and block.id == call_id:
+            return place
+    now = len(blocks) + model_is_working(state)
+    places = {row.turn: now + place for place, row in enumerate(reversed(state.turns[:-1]))}
+    newest = state.turns[-1].turn if state.turns else 0
+    return 0 if turn and turn == newest and now else places.get(turn)
 
 
 def _has_contacts(block: Block) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from keen_tui.domain.background import TaskReport
@@ -78,6 +79,12 @@ class ActivityRows(PanelStyle, frozen=True):
             case EndBlock():
                 return PanelEntry(rows=(self._end(block),), turn=block.turn)
         raise AssertionError(f"no entry for {type(block).__name__}")
+
+    def single(self, state: UiState, now: Sequence[PanelEntry]) -> list[PanelEntry]:
+        """One row: the last of the entries `now` while the turn runs, afterwards the turn."""
+        if state.turn_running:
+            return [replace(entry, rows=entry.rows[:1]) for entry in now[-1:]]
+        return [self.earlier(turn) for turn in state.turns[-1:]]
 
     def tail(self, block: ToolBlock, lines: Sequence[str], rows: int) -> tuple[Text, ...]:
         """The newest lines of a call in so many rows, and how much it has put out."""

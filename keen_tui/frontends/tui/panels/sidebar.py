@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.panels.activity import Activity
+from keen_tui.frontends.tui.panels.activity import LEAST_ROWS, SHORT_ROWS, Activity
 from keen_tui.frontends.tui.panels.todos import TodoPanel
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
 from keen_tui.frontends.tui.state.state import UiState
@@ -79,7 +79,7 @@ class Sidebar(PaneColumn):
         if not self.turn_memory.folded:
             memory = min(memory, round(height * _MEMORY_SHARE))
             activity = min(height - memory, self.activity.wanted_height(width, height))
-            memory = height - max(activity, self.activity.least_rows)
+            memory = height - max(activity, SHORT_ROWS if self.activity.is_short else LEAST_ROWS)
         memory = max(min(memory, height - 2), 2)
         _set_height(self.turn_memory, memory)
 
