@@ -59,7 +59,7 @@ from keen_tui.tools.work_tree.watch import SCRATCH
 if TYPE_CHECKING:
     from keen_tui.agent.review.review import Review
     from keen_tui.agent.subagents.own_tree import OwnTree
-    from keen_tui.tools.files.contents import EditorFiles
+    from keen_tui.tools.files.workspace import EditorFiles
     from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.review.review_diff import ReviewDiff

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition
     from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.settings.added.skills import Skill
-    from keen_tui.tools.files.contents import EditorFiles
+    from keen_tui.tools.files.workspace import EditorFiles
     from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers

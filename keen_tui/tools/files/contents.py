@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.text.lines import LINE_END, usual_ending
@@ -17,20 +16,6 @@ from keen_tui.tools.files.workspace import ResolvedPath, Workspace
 
 WRITE_SECONDS: Final = 4.0
 """Seconds that a write by the editor has to end after the turn was stopped; a stopped call has five."""
-
-
-class EditorFiles(Protocol):
-    """The files of an editor."""
-
-    @property
-    def writes(self) -> bool:
-        """Whether the editor takes changes."""
-
-    async def read(self, path: Path) -> str | None:
-        """The text of a file, with changes that aren't saved; None if the editor doesn't give it."""
-
-    async def write(self, path: Path, text: str) -> None:
-        """Replace the text of a file. Raises ToolFailure: the editor couldn't."""
 
 
 async def current_content(workspace: Workspace, place: ResolvedPath) -> bytes | None:

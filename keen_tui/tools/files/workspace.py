@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -15,9 +15,6 @@ from keen_tui.tools.base import Access, Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.sensitive import holds_secrets
-
-if TYPE_CHECKING:
-    from keen_tui.tools.files.contents import EditorFiles
 
 _LONGEST_PATH = 4_096
 """Bytes from which on no program can open a path."""
@@ -38,6 +35,20 @@ class ResolvedPath(Struct, frozen=True):
     def subject(self) -> str:
         """Its name in questions: outside the workspace the whole path."""
         return self.name if self.inside else speakable(str(self.path))
+
+
+class EditorFiles(Protocol):
+    """The files of an editor."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the editor takes changes."""
+
+    async def read(self, path: Path) -> str | None:
+        """The text of a file, with changes that aren't saved; None if the editor doesn't give it."""
+
+    async def write(self, path: Path, text: str) -> None:
+        """Replace the text of a file. Raises ToolFailure: the editor couldn't."""
 
 
 class Workspace:
