@@ -25,6 +25,7 @@ from keen_tui.frontends.line.keyboard import LinePrompt, Typed
 from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.narrator import Narrator
 from keen_tui.frontends.line.opening import Openings
+from keen_tui.frontends.line.pages import show_page
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineQuestion, OpenQuestions
 from keen_tui.frontends.line.session_pages import shown_title
@@ -77,7 +78,7 @@ class LineFrontEnd:
         """Whether the terminal is gone or a signal has ended it, so that nobody could be asked."""
         self._typed_last = self._brought_back = ""
         self._ui = LineUi(
-            setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest
+            setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest, show_page
         )
         self._written = LineRouter(self._ui, self._narrator.heard, self.suggest)
         self._lines: asyncio.Queue[str] = asyncio.Queue()

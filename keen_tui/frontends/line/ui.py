@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from keen_tui.frontends.line.asking import question_of
-from keen_tui.frontends.line.pages import show_page
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions
 from keen_tui.frontends.shared.commands.command import CommandContext
@@ -26,6 +25,7 @@ class LineUi:
     Args:
         leave: ends the program.
         suggest: puts text into the next line.
+        pages: prints a page, and asks what it offers.
     """
 
     draft = ""
@@ -40,6 +40,7 @@ class LineUi:
         slash: SlashCommands,
         leave: Callable[[], None],
         suggest: Callable[[str], None],
+        pages: Callable[[LineUi, Page], Awaitable[None]],
     ) -> None:
         self.context = CommandContext(self, setup)
         self.printer = printer
@@ -49,6 +50,7 @@ class LineUi:
         self.write = suggest
         self.asks_to_leave = False
         self._questions = questions
+        self._pages = pages
 
     async def put(self, question: LineQuestion) -> LineAnswer | None:
         """The person's answer; None if the question was withdrawn."""
@@ -99,7 +101,7 @@ class LineUi:
 
     async def show(self, page: Page) -> None:
         """Print a page, and ask what it offers."""
-        await show_page(self, page)
+        await self._pages(self, page)
 
     async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
         """Wait for the server's answer."""
