@@ -197,7 +197,7 @@ async def test_what_there_is_nothing_of_is_one_sentence(tmp_path: Path, changes:
     changes.turns = {4: Changes(turn=4, title="", files=(), unwatched=1), 3: turn_three(undone=True)}
     async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await command(driver, "/diff 4")
-        await driver.until_shown("Turn 4 changed no files. Keen doesn't track changes made by commands here")
+        await driver.until_shown("Turn 4 changed no files. Keen doesn't track changes made by commands")
         await command(driver, "/diff")
         await driver.until_shown("This session changed no files.")
         await command(driver, "/undo 3")
