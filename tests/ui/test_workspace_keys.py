@@ -145,6 +145,20 @@ async def test_shift_tab_walks_through_the_modes(tmp_path: Path) -> None:
             await driver.until_shown(f"Mode {mode}: ")
 
 
+async def test_shift_tab_never_reaches_auto_while_a_question_is_open(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(
+            story.started(1, "go"),
+            story.tool_started(1, "c", "edit_file", "src/cart.py"),
+            story.approval(1, "c", grant=None),
+        )
+        for mode in ("auto-edit", "plan", "ask", "auto-edit"):
+            await driver.press("shift+tab")
+            await driver.until(lambda mode=mode: driver.screen.state.mode == mode)  # type: ignore[misc]
+        assert ("set_mode", "auto") not in driver.session.calls
+        assert driver.screen.question_pane.question
+
+
 async def test_ctrl_p_finds_an_action_by_a_few_letters(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.press("ctrl+p")

@@ -41,6 +41,21 @@ def test_names_that_begin_with_the_letters_come_first() -> None:
     assert begins == sorted(begins, reverse=True) and {"/retry", "/resume", "/rename"} <= set(labels)
 
 
+def test_without_letters_the_commands_that_people_need_first_come_first_and_none_is_missing() -> None:
+    offered = SlashCommands().offered
+    labels = [offer.name for offer in fitting_commands("", offered)]
+    assert labels[:9] == [
+        "/model", "/new", "/resume", "/compact", "/diff", "/undo", "/context", "/review", "/help"
+    ]  # fmt: skip
+    rest = [f"/{command.names[0]}" for command in offered if f"/{command.names[0]}" not in labels[:9]]
+    assert labels[9:] == rest
+
+
+def test_with_letters_the_order_is_that_of_the_registry() -> None:
+    labels = [offer.name for offer in fitting_commands("re", SlashCommands().offered)]
+    assert labels.index("/retry") < labels.index("/resume") < labels.index("/review")
+
+
 def test_paths_with_blanks_are_quoted_and_folders_stay_open() -> None:
     texts = [offer.text for offer in file_completions(["a.py", "my file.py", "src/", "my docs/"])]
     assert texts == ["@a.py ", '@"my file.py" ', "@src/", '@"my docs/']

@@ -16,6 +16,8 @@ from keen_tui.text.units import counted
 
 CompletionKind = Literal["command", "file"]
 
+_FIRST: Final = ("model", "new", "resume", "compact", "diff", "undo", "context", "review", "help")
+"""The commands that the list begins with while no letters are typed."""
 _COMMAND: Final = re.compile(r"/([\w:-]*)$")
 _PATH: Final = re.compile(r"""(?:^|(?<=[\s(\[{<'"`]))@(?:"([^"]*)|([^\s"@]*))$""")
 
@@ -63,11 +65,14 @@ def wanted(line: str, column: int, *, is_first: bool) -> Wanted | None:
 
 
 def fitting_commands(letters: str, commands: Iterable[Offered]) -> list[Completion]:
-    """The commands whose names begin with the letters, then those that hold them, in their order. Each is
-    offered once, by the name that fits best."""
+    """The commands whose names begin with the letters, then those that hold them, in their order; without
+    letters all of them, the most useful first. Each is offered once, by the name that fits best."""
     asked = letters.lower()
     fitting = [(command, name) for command in commands if (name := _best_name(command, asked))]
-    fitting.sort(key=lambda each: not each[1].startswith(asked))
+    if asked:
+        fitting.sort(key=lambda each: not each[1].startswith(asked))
+    else:
+        fitting.sort(key=lambda each: _FIRST.index(each[1]) if each[1] in _FIRST else len(_FIRST))
     return [_command_completion(command, name) for command, name in fitting]
 
 

@@ -69,9 +69,12 @@ def _retry(screen: WorkspaceScreen) -> Awaitable[object]:
 
 
 def _next_mode(screen: WorkspaceScreen) -> None:
-    """The next permission mode."""
+    """The next permission mode; never `auto` while a question is open, so that a slip can't allow
+    everything."""
     place = _MODES.index(screen.session.mode)
-    PaletteActions(screen).set_mode(_MODES[(place + 1) % len(_MODES)])
+    following = (*_MODES[place + 1 :], *_MODES[:place])
+    is_asked = screen.question_pane.question is not None
+    PaletteActions(screen).set_mode(next(mode for mode in following if mode != "auto" or not is_asked))
 
 
 def _next_pane(screen: WorkspaceScreen) -> None:
