@@ -10,6 +10,7 @@ import pytest
 from keen_tui.domain.events import SessionOpened, SessionRestored
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.state.tips import TIPS, Tip, Tips
 from tests.support import story
 from tests.support.workspace import workspace
 
@@ -21,16 +22,15 @@ def settings(tmp_path: Path) -> UiSettings:
     return UiSettings(tips_file=tmp_path / "tips.json")
 
 
-async def test_a_tip_is_given_once_and_goes_with_the_next_message(
-    tmp_path: Path, settings: UiSettings
-) -> None:
+async def test_a_tip_is_given_once_and_goes_with_the_next_key(tmp_path: Path, settings: UiSettings) -> None:
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "c1"))
         await driver.play(story.done(1, memory=MEMORY))
-        await driver.until_shown("Tip: TurnMemory now shows")
-        await driver.play(story.started(2, "on"))
+        await driver.until_shown("Tip: /memory shows and edits")
+        await driver.press("a")
         await driver.until(lambda: not driver.shows("Tip:"))
-        await driver.play(*story.edit(2, "c2"), story.done(2, memory=MEMORY))
+        await driver.press("backspace")
+        await driver.play(story.started(2, "on"), *story.edit(2, "c2"), story.done(2, memory=MEMORY))
         assert not driver.shows("Tip:")
         await driver.until(lambda: (tmp_path / "tips.json").exists())
     assert json.loads((tmp_path / "tips.json").read_text()) == ["memory"]
@@ -40,35 +40,60 @@ async def test_a_tip_is_given_once_and_goes_with_the_next_message(
         assert not driver.shows("Tip:")
 
 
-async def test_a_turn_that_breaks_off_teaches_the_key_in_use(tmp_path: Path) -> None:
-    settings = UiSettings(tips_file=tmp_path / "tips.json", keys={"retry": ("f5",)})
+async def test_a_tip_names_the_keys_in_use(tmp_path: Path) -> None:
+    settings = UiSettings(tips_file=tmp_path / "tips.json", keys={"next_mode": ("f5",)})
     async with workspace(tmp_path, settings=settings) as driver:
-        await driver.play(story.started(1, "go"), *story.edit(1, "a"))
-        await driver.play(story.incomplete(1))
-        await driver.until_shown("Tip: f5 continues after any interruption")
+        await driver.play(story.started(1, "go"), story.done(1), story.started(2, "go"))
+        await driver.play(story.tool_started(2, "c", "bash", "make"), story.approval(2, "c", grant=None))
+        assert not driver.shows("Tip:")
+        driver.session.answer("c", allow=True)
+        await driver.until_shown("Tip: f5 changes what runs without asking.")
 
 
-async def test_a_tip_goes_with_what_it_is_about(tmp_path: Path, settings: UiSettings) -> None:
-    async with workspace(tmp_path, settings=settings) as driver:
-        await driver.play(story.started(1, "go"), *story.edit(1, "a"))
-        await driver.play(story.incomplete(1))
-        await driver.until_shown("continues after any interruption")
-        await driver.play(story.started(1, None, attempt=2, recovering=1))
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 24)])
+async def test_a_tip_is_one_row_and_moves_nothing(
+    tmp_path: Path, settings: UiSettings, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, size=size, settings=settings) as driver:
+        driver.screen.parts.tips.tips = None
+        await driver.play(story.started(1, "go"), *story.edit(1, "c1"), story.done(1, memory=MEMORY))
+        await driver.play(story.started(2, "go"), *story.edit(2, "c2"))
+        driver.screen.parts.tips.tips = Tips(tmp_path / "tips.json")
+        await driver.play(story.done(2, memory=MEMORY))
+        await driver.until_shown("Tip: /memory shows and edits what later turns know.")
+        shown = driver.rows()
+        [tip] = [number for number, row in enumerate(shown) if "Tip:" in row]
+        await driver.press("left")
         await driver.until(lambda: not driver.shows("Tip:"))
+        gone = driver.rows()
+        assert [number for number, row in enumerate(gone) if row != shown[number]] == [tip]
+        assert not gone[tip].strip(" ▌│|")
 
 
-@pytest.mark.parametrize("keys", [("ctrl+t",), (*"/memory", "enter", "escape")])
-async def test_a_tip_goes_when_what_it_teaches_was_used(
-    tmp_path: Path, settings: UiSettings, keys: tuple[str, ...]
+async def test_none_is_given_to_who_is_typing_and_none_where_no_row_is_free(
+    tmp_path: Path, settings: UiSettings
 ) -> None:
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "c1"))
+        await driver.type("and then")
         await driver.play(story.done(1, memory=MEMORY))
-        await driver.until_shown("Tip: TurnMemory now shows")
-        await driver.press("ctrl+o")
-        assert driver.shows("Tip: TurnMemory now shows"), "that is another action"
-        await driver.press(*keys)
-        await driver.until(lambda: not driver.shows("Tip:"))
+        assert not driver.shows("Tip:")
+        await driver.press("ctrl+c")
+        await driver.play(story.started(2, "go"), *story.edit(2, "c2"))
+        await driver.pilot.resize_terminal(60, 12)
+        await driver.until(lambda: driver.app.size.height == 12)
+        await driver.play(story.done(2, memory=MEMORY))
+        assert not driver.shows("Tip:")
+        await driver.pilot.resize_terminal(120, 40)
+        await driver.until(lambda: driver.app.size.height == 40)
+        await driver.play(story.started(3, "go"), *story.edit(3, "c3"))
+        await driver.play(story.done(3, memory=MEMORY))
+        await driver.until_shown("Tip: /memory")
+
+
+@pytest.mark.parametrize("tip", TIPS, ids=lambda tip: tip.id)
+def test_every_tip_fits_in_sixty_columns(tip: Tip) -> None:
+    assert len(tip.row) <= 53
 
 
 async def test_an_opened_session_gives_none(tmp_path: Path, settings: UiSettings) -> None:
@@ -90,4 +115,4 @@ async def test_without_a_file_there_are_none_and_a_broken_file_is_none(
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "a"))
         await driver.play(story.done(1, memory=MEMORY))
-        await driver.until_shown("Tip: TurnMemory")
+        await driver.until_shown("Tip: /memory")

@@ -252,8 +252,8 @@ class KeenApp(TerminalApp[str | None]):
 
     async def _act_on(self, typed: TypedEvent) -> None:
         self.workspace.say("")
+        self.workspace.parts.tips.leave()
         if isinstance(typed, events.Key) and self.screen is self.workspace:
-            self.workspace.parts.tips.used(key=typed.key)
             self.workspace.turn_to_prompt(typed)
         await super().on_event(typed)
 

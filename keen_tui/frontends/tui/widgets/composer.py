@@ -22,7 +22,8 @@ from keen_tui.frontends.tui.look.layout import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.terminal.typed_text import TypedText
 from keen_tui.frontends.tui.widgets.pastes import Pastes, pasted
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread
+from keen_tui.frontends.tui.widgets.phrases import composer_hint
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 
@@ -38,7 +39,6 @@ SHELL_PROMPT = "$"
 _QUEUE_SHOWN = 3
 _LONG = 50_000
 """Characters of a paste that is cleaned beside the event loop."""
-
 
 _UNDO_BY_PROTOCOL = {"ctrl+shift+minus": "ctrl+underscore", "ctrl+shift+underscore": "ctrl+underscore"}
 """How terminals with the kitty keyboard protocol name keys that all others send as one."""
@@ -347,7 +347,9 @@ class Composer(RowWidget):
         self._queue: tuple[str, ...] = ()
         self._steered: tuple[str, ...] = ()
         self._turn_runs = False
-        self._flat = False
+        self._tip = ""
+        self.flat = False
+        """Whether it has no blank rows, as in low terminals."""
         self._text_rows = 1
 
     def compose(self) -> ComposeResult:
@@ -359,7 +361,7 @@ class Composer(RowWidget):
 
     def show(self, state: UiState) -> None:
         """Draw this state's queue, and its hint in the empty prompt."""
-        hint = _hint(state)
+        hint = composer_hint(state)
         if self.prompt.placeholder != hint:
             self.prompt.placeholder = hint
         waiting = (state.queue, state.steered, state.turn_running)
@@ -368,27 +370,38 @@ class Composer(RowWidget):
             self.prompt.queue_waits = bool(self._waiting)
             self._place_prompt()
 
+    def show_tip(self, words: str) -> None:
+        """Show this tip in the last row, "" for none."""
+        if words != self._tip:
+            self._tip = words
+            self.changed()
+
     def set_flat(self, flat: bool) -> None:
-        """Without the blank rows above and below, for low terminals."""
-        if flat != self._flat:
-            self._flat = flat
+        """With or without the blank rows above and below."""
+        if flat != self.flat:
+            self.flat = flat
             self._place_prompt()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        most = 3 if self._flat else 10
+        most = 3 if self.flat else 10
         text_rows = max(self.prompt.wrapped_document.height, 1)
-        return min(text_rows, most) + self._above() + (0 if self._flat else 1)
+        return min(text_rows, most) + self._above() + (0 if self.flat else 1)
 
     def rows(self, width: int, height: int) -> list[Text]:
         focused = self.prompt.has_focus
         bar = Text(self.glyphs.bar, self.look("accent" if focused else "edge"))
-        rows = [Text()] * (0 if self._flat else 1) + self._queue_rows(width - 1 - RIGHT_MARGIN)
+        rows = [Text()] * (0 if self.flat else 1) + self._queue_rows(width - 1 - RIGHT_MARGIN)
         sign = Text.assemble(
             " ",
             (SHELL_PROMPT if self.prompt.is_command else self.glyphs.prompt, self.look("accent", bold=True)),
         )
         rows.append(sign)
         rows = (rows + [Text()] * height)[:height]
+        if self._tip and not self.flat:
+            tip = Text(self._tip, self.look("soft"))
+            rows[-1] = indented(
+                cut_row(tip, width - TEXT_EDGE - RIGHT_MARGIN, self.glyphs.more), TEXT_EDGE - 1
+            )
         return [Text.assemble(bar, row) for row in rows]
 
     def on_text_area_changed(self) -> None:
@@ -401,7 +414,7 @@ class Composer(RowWidget):
         self.prompt.focus()
 
     def _above(self) -> int:
-        return (0 if self._flat else 1) + min(len(self._waiting), _QUEUE_SHOWN)
+        return (0 if self.flat else 1) + min(len(self._waiting), _QUEUE_SHOWN)
 
     @property
     def _waiting(self) -> tuple[str, ...]:
@@ -410,7 +423,7 @@ class Composer(RowWidget):
 
     def _place_prompt(self) -> None:
         self.prompt.styles.margin = (self._above(), RIGHT_MARGIN + 1, 0, TEXT_EDGE)
-        self.prompt.styles.max_height = 3 if self._flat else 10
+        self.prompt.styles.max_height = 3 if self.flat else 10
         self.changed(layout=True)
 
     def _queue_rows(self, width: int) -> list[Text]:
@@ -431,19 +444,3 @@ class Composer(RowWidget):
             if place == len(self._waiting) - 1:
                 facts.append(self.key_hint(glyphs.up, "edit"))
         return spread(left, self.fact(*facts), width, glyphs.more)
-
-
-def _hint(state: UiState) -> str:
-    if state.replay:
-        return "This is a replay; you can't send messages"
-    if state.running:
-        what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
-        if not state.turn_running:
-            return f"Type to queue a message for after {what}"
-        one = "another message" if state.queue or state.steered else "a message"
-        return f"Type to queue {one}; {shown('steer')} steers this turn now"
-    if state.pending:
-        return "Or type a new instruction; the finished work is kept"
-    if state.failed:
-        return "Or type; the failed message is sent along with it"
-    return "What next?" if state.turns else "What should I do?"

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, Phase, ToolBlock, UiState
@@ -99,3 +100,20 @@ def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
     if memory.notes:
         parts.append(Text(f"{glyphs.bullet}{len(memory.notes)}", styles("text")))
     return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))
+
+
+def composer_hint(state: UiState) -> str:
+    """What the empty composer says."""
+    if state.replay:
+        return "This is a replay; you can't send messages"
+    if state.running:
+        what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
+        if not state.turn_running:
+            return f"Type to queue a message for after {what}"
+        one = "another message" if state.queue or state.steered else "a message"
+        return f"Type to queue {one}; {shown('steer')} steers this turn now"
+    if state.pending:
+        return "Or type a new instruction; the finished work is kept"
+    if state.failed:
+        return "Or type; the failed message is sent along with it"
+    return "What next?" if state.turns else "What should I do?"

@@ -1,4 +1,4 @@
-"""Tips stand above the composer, where the tour has its words."""
+"""Tips are in the last row of an empty composer, until the next key."""
 
 from __future__ import annotations
 
@@ -18,18 +18,22 @@ class TipRow:
         self.tips: Tips | None = None
 
     def show(self, before: UiState, after: UiState) -> None:
-        """Show the tip that this change of the state makes due."""
-        words = self.tips.next(before, after) if self.tips else None
-        if words is None:
-            return
-        self._view.guide.text = words
-        if words:
-            self._view.work(self._keep(), "tips")
+        """Show the tip that this change of the state makes due, unless somebody is writing or reading
+        something else. Nothing moves for a tip: where no row is blank, none is given."""
+        view, composer = self._view, self._view.composer
+        is_free = (
+            composer.display
+            and not composer.flat
+            and not view.prompt.text
+            and view.app.screen is composer.screen
+        )
+        if self.tips and is_free and (words := self.tips.next(before, after)):
+            composer.show_tip(words)
+            view.work(self._keep(), "tips")
 
-    def used(self, action_id: str = "", key: str = "") -> None:
-        """An action was used, or a key that may be one's: a tip about it has done its work."""
-        if self.tips and self.tips.used(action_id, key):
-            self._view.guide.text = ""
+    def leave(self) -> None:
+        """A key was pressed: the tip goes."""
+        self._view.composer.show_tip("")
 
     async def _keep(self) -> None:
         with suppress(OSError):  # it is given once more then

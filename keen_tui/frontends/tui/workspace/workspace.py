@@ -346,7 +346,6 @@ class WorkspaceScreen(KeenScreen[None]):
         """Run the action of that id, with its arguments."""
         if action_id == "stop":
             self.parts.find_row.leave()  # esc means the search first, the name means the turn
-        self.parts.tips.used(action_id)
         done = self._handlers[action_id](words)
         if isawaitable(done):
             self.call_next(lambda: done)
