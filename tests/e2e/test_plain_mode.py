@@ -345,3 +345,11 @@ def test_sub_agents_are_told_with_what_they_may_do_and_what_is_wrong(tmp_path: P
             "About reviewer: Keen ignores hooks in it.",
             "/agents/wrong.md isn't used: its mode is fast; write one of ask, auto-edit, plan, auto.",
         )
+
+
+def test_a_question_mark_alone_shows_the_help_and_one_with_words_is_sent(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Because.")])], "--plain", controls=True) as (terminal, server):
+        ready(terminal)
+        say(terminal, "?", "/undo", "/help")
+        assert not server.requests
+        say(terminal, "? why", "Reply: Because.")

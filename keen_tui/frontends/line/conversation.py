@@ -42,7 +42,6 @@ from keen_tui.frontends.shared.slash import SlashCommands
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
 """How soon the second ctrl+c must follow the first to leave."""
-_OWN_COMMAND: Final = "!"
 _PROMPT: Final = "> "
 
 

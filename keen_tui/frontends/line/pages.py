@@ -53,7 +53,7 @@ _HELP: Final = (
     "Lines that arrive together, such as a paste, are one "
     "message. A message sent while a turn runs is queued.",
     "Answer a question with a number. Ctrl+C stops the turn; twice within two seconds quits.",
-    "Ctrl+D on an empty line quits. !COMMAND runs a shell command.",
+    "Ctrl+D on an empty line quits. !COMMAND runs a shell command. A ? alone shows this help.",
 )
 
 

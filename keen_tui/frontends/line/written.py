@@ -14,6 +14,7 @@ from keen_tui.frontends.shared.commands.command import Command
 from keen_tui.frontends.shared.slash import Called, PromptCall
 
 _OWN_COMMAND: Final = "!"
+_HELP_SIGN: Final = "?"
 
 
 class LineRouter:
@@ -40,7 +41,7 @@ class LineRouter:
             return
         if prompts := self._ui.context.setup.prompts:
             prompts.sent(text)
-        called = self._ui.slash.called(text)
+        called = self._ui.slash.called("/help" if text.strip() == _HELP_SIGN else text)
         with refusal_told(self._ui.printer):
             if text.startswith(_OWN_COMMAND):
                 self._run_own(text.removeprefix(_OWN_COMMAND).strip())

@@ -56,6 +56,15 @@ PANE_ACTIONS: tuple[Action, ...] = (
         bound=False,
     ),
     Action(
+        id="help_sign",
+        keys=("?",),
+        label="Help",
+        where="composer",
+        help="opens this page from an empty composer; to begin a message with ?, type a space first",
+        listed=False,
+        bound=False,
+    ),
+    Action(
         id="complete",
         keys=("/", "@"),
         label="Complete",

@@ -1,4 +1,5 @@
-"""The help page: every action with its keys, read from the registry; those of the focused pane first."""
+"""The help page: the ten keys to begin with, then every action with its keys, read from the registry;
+those of the focused pane first."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Input
 
 from keen_tui.frontends.shared.action import Action, Where
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
 from keen_tui.frontends.shared.slash import OwnCommand
 from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -32,6 +33,21 @@ TITLES: dict[Where, str] = {
     "question": "When Keen asks you",
     "pages": "On pages",
 }
+_TEN: Mapping[str, str] = {
+    "send": "sends or queues a message",
+    "new_line": "starts a new line",
+    "stop": "stops the turn",
+    "retry": "continues a cut-off turn",
+    "next_mode": "next permission mode",
+    "complete": "completes commands, files",
+    "details": "unfolds or folds calls",
+    "sidebar": "shows or hides the panels",
+    "palette": "finds any action",
+    "interrupt": "pressed twice, quits",
+}
+"""The actions that one needs first, and what their keys do, in one row of 60 columns each."""
+_OTHER_KEYS: tuple[Where, ...] = ("pages", "question", "search")
+"""Where most of these ten do something else, so that the keys of the place come before them."""
 _OWN: Mapping[str, str] = {
     "yours": "Your own commands",
     "project": "Commands of this project",
@@ -85,7 +101,9 @@ class HelpRows(RowWidget):
     def _all_rows(self, width: int) -> list[Text]:
         places = sorted(TITLES, key=lambda where: where != self._focused)
         page: list[Text] = []
-        for where in places:
+        for place, where in enumerate(places):
+            if place == (self._focused in _OTHER_KEYS):
+                page += self._ten(width)
             actions = [(_names(action), action) for action in ACTIONS if action.where == where]
             lines = [(names, action.help, action) for names, action in actions if names]
             page += self._part(_with_keys(TITLES[where]), lines, width)
@@ -101,6 +119,12 @@ class HelpRows(RowWidget):
         )
         nothing = wrapped("Nothing here matches.", width, self.look("soft"))
         return [indented(row, _MARGIN) for row in page[:-2] or nothing]
+
+    def _ten(self, width: int) -> list[Text]:
+        """The keys to begin with; none if words are wanted, which are looked for in the rest."""
+        ten = [(_names(BY_ID[action_id]), what, None) for action_id, what in _TEN.items()]
+        named = [line for line in ten if line[0] and not self._wanted]
+        return self._part("Ten keys to begin with", named, width)
 
     def _part(self, title: str, lines: Sequence[tuple[str, str, Action | None]], width: int) -> list[Text]:
         """A title and what is wanted of the lines below it; nothing where none is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.binding import Binding
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
@@ -26,3 +27,14 @@ class TypedText(TextArea):
 
     def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
         return super()._delete_via_keyboard(*self.before_deleting(start, end))
+
+
+def editing_actions() -> dict[str, str]:
+    """What the editor itself does, by key. Its key for undo suspends the program, as everywhere."""
+    return {
+        key.strip(): binding.action
+        for binding in TextArea.BINDINGS
+        if isinstance(binding, Binding)
+        for key in binding.key.split(",")
+        if key.strip() != "ctrl+z"
+    }

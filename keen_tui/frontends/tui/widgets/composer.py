@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
-from keen_tui.frontends.tui.keys.keymap import action_by_key, shown
+from keen_tui.frontends.tui.keys.keymap import action_by_key, run_by_id, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.layout import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.terminal.typed_text import TypedText
+from keen_tui.frontends.tui.terminal.typed_text import TypedText, editing_actions
 from keen_tui.frontends.tui.widgets.pastes import Pastes, pasted
 from keen_tui.frontends.tui.widgets.phrases import composer_hint
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
@@ -33,6 +31,11 @@ if TYPE_CHECKING:
 SHELL_SIGN = "!"
 """What a message begins with that is a command of the user's own. A blank before it makes it a message."""
 
+HELP_SIGN = "?"
+"""What opens the help as the first letter. A blank before it makes it a message."""
+
+_HELP = f"screen.{run_by_id('help')}"
+
 SHELL_PROMPT = "$"
 """The prompt sign before a command."""
 
@@ -42,17 +45,6 @@ _LONG = 50_000
 
 _UNDO_BY_PROTOCOL = {"ctrl+shift+minus": "ctrl+underscore", "ctrl+shift+underscore": "ctrl+underscore"}
 """How terminals with the kitty keyboard protocol name keys that all others send as one."""
-
-
-def _editing_actions() -> dict[str, str]:
-    """What the editor itself does, by key. Its key for undo suspends the program, as everywhere."""
-    return {
-        key.strip(): binding.action
-        for binding in TextArea.BINDINGS
-        if isinstance(binding, Binding)
-        for key in binding.key.split(",")
-        if key.strip() != "ctrl+z"
-    }
 
 
 class Prompt(TypedText):
@@ -80,7 +72,7 @@ class Prompt(TypedText):
         self.workspace = Path()
         """What the paths of dropped files are said from."""
         self.cursor_blink = False
-        self._actions = {**_editing_actions(), **action_by_key("composer")}
+        self._actions = {**editing_actions(), **action_by_key("composer")}
         self._pastes = Pastes()
         self._sent: list[str] = []
         self._place = 0
@@ -90,6 +82,8 @@ class Prompt(TypedText):
         self._is_suggestion = False
         self._was_cleared = False
         self.queue_waits = False
+        self.is_sought = False
+        """Whether words to look for are written here, and no message."""
         self.is_typed = False
         """Whether the newest change of the text was the user's own writing."""
         self.choose: Callable[[int], bool] = lambda step: False
@@ -292,10 +286,12 @@ class Prompt(TypedText):
         Textual would look up a key only after it has bubbled to the app, or, with priority, before it
         reaches the editor: either way it acts out of turn with letters that still wait.
         """
-        if action := self._actions.get(_UNDO_BY_PROTOCOL.get(event.key, event.key)):
+        is_for_help = event.character == HELP_SIGN and not (self.text or self.is_sought)
+        own = _HELP if is_for_help else self._actions.get(_UNDO_BY_PROTOCOL.get(event.key, event.key))
+        if own:
             event.stop()
             event.prevent_default()
-            await self.run_action(action)
+            await self.run_action(own)
 
     async def on_paste(self, event: events.Paste) -> None:
         from keen_tui.frontends.tui.terminal.dropped_files import dropped_image, may_be_image  # noqa: PLC0415 - not before the first paint

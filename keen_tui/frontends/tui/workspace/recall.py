@@ -39,6 +39,7 @@ class MessageSearch:
     def begin(self) -> None:
         """Offer the earlier messages that hold what is written."""
         self._draft_before = self._view.prompt.written
+        self._view.prompt.is_sought = True
         self._view.prompt.focus()
         self.show()
 
@@ -64,6 +65,7 @@ class MessageSearch:
 
     def _end(self, text: str) -> None:
         self._draft_before = None
+        self._view.prompt.is_sought = False
         self._view.completions.close()
         self._view.prompt.restore(text)
 
