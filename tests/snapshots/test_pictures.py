@@ -34,10 +34,6 @@ MODEL = ModelChanged(model="qwen3-coder", server="ollama", effort="", context_wi
 WIDE, NARROW = (120, 36), (80, 24)
 LOOKS = 6
 """As many pictures in a row that are the same mean that the screen rests."""
-LOOKS = 6
-"""As many pictures in a row that are the same mean that the screen rests."""
-LOOKS = 6
-"""As many pictures in a row that are the same mean that the screen rests."""
 
 PROJECT = ("src/cart.py", "src/cashier/", "tests/test_cart.py", "docs/cart and checkout.md")
 

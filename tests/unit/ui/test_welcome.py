@@ -29,6 +29,18 @@ def test_it_promises_what_the_mode_in_use_does(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+@pytest.mark.parametrize(("width", "height"), [(60, 10), (60, 13), (64, 26), (80, 14), (120, 40)])
+def test_nothing_on_it_is_cut_in_sixty_columns(width: int, height: int, glyphs: Glyphs) -> None:
+    page = Welcome(STYLES, glyphs)
+    rows = [row.plain for row in page.rows(width, height)]
+    assert len(rows) <= height and max(map(len, rows)) <= width
+    shown = " ".join(" ".join(rows).split())
+    assert all(words in shown for words in ("remembers outcomes", "never repeats finished work"))
+    different = ("where a turn broke off ctrl+b", "with its output ctrl+t", "what later turns will know")
+    assert [words in shown for words in different] == [height > 10] * 3
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_what_has_no_room_is_cut_with_a_sign(glyphs: Glyphs) -> None:
     rows = different_rows(STYLES, 36, glyphs.more)
     retry = next(row.plain for row in rows if "retry" in row.plain)

@@ -28,9 +28,9 @@ _PROMISES: Final[Mapping[Mode, str]] = {
 }
 """What each mode means for somebody who has not sent anything yet."""
 _KEYS = (
-    ("retry", "retry", "continues a dropped turn; no call runs twice"),
-    ("sidebar", "Activity", "every tool call live, with its output"),
-    ("fold_memory", "TurnMemory", "what changed and what failed, turn by turn"),
+    ("retry", "retry", "picks up where a turn broke off"),
+    ("sidebar", "Activity", "every call live, with its output"),
+    ("fold_memory", "TurnMemory", "what later turns will know"),
 )
 
 
@@ -54,11 +54,12 @@ class Welcome(RowWidget):
             self._greeting(room),
             different_rows(self.look, room, self.glyphs.more),
         ]
-        while len(parts) > 1 and sum(len(part) + 2 for part in parts) - 2 > height:
+        gap = [Text()] * (2 if height > 22 else 1)
+        while len(parts) > 1 and sum(len(part) + len(gap) for part in parts) - len(gap) > height:
             parts.pop()
         page = parts[0]
         for part in parts[1:]:
-            page = [*page, Text(), *([Text()] if height > 22 else []), *part]
+            page = [*page, *gap, *part]
         left = max((width - room) // 2, 4)
         above = max((height - len(page)) // 2, 0)
         return [Text()] * above + [indented(row, left) for row in page]
