@@ -457,7 +457,7 @@ async def test_slash_commands_run_actions(tmp_path: Path) -> None:
         await driver.type("/help")
         await driver.press("enter")
         await driver.until_shown("Everywhere, also while you type")
-        assert driver.shows("/model")
+        assert driver.shows("ctrl+r, /retry")
 
 
 async def test_the_tour_has_no_picker(tmp_path: Path) -> None:
