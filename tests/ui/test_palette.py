@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.frontends.tui.pages.palette import Palette
 from tests.support import story
 from tests.support.workspace import Driver, workspace
+
+MEMORY = TurnMemory(files_changed=("src/cart.py",))
 
 
 async def opened(driver: Driver) -> None:
@@ -24,6 +27,7 @@ def chosen(driver: Driver) -> str:
 
 async def test_each_entry_is_a_row_with_its_key_in_a_column(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.incomplete(1))
         await opened(driver)
         retry, sessions = driver.row_with("Retry the turn"), driver.row_with("Discard the incomplete")
         assert sessions == retry + 1
@@ -57,9 +61,72 @@ async def test_what_is_chosen_stays_in_view(tmp_path: Path) -> None:
             await driver.press("pagedown")
         assert chosen(driver) != first
         await driver.press("ctrl+end")
-        await driver.until(lambda: "Changes of the turn" in chosen(driver))
+        await driver.until(lambda: "Steer the running turn" in chosen(driver))
         await driver.press("down")
-        assert "Changes of the turn" in chosen(driver)
+        assert "Steer the running turn" in chosen(driver)
+
+
+def first_labels(driver: Driver, count: int) -> list[str]:
+    """The names in the first rows of the list."""
+    top = driver.rows().index(chosen(driver))
+    return [row[4:34].strip() for row in driver.rows()[top : top + count]]
+
+
+async def test_what_applies_now_comes_first(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"))
+        await opened(driver)
+        assert first_labels(driver, 2) == ["Stop the turn", "Steer the running turn"]
+        await driver.press("escape")
+        await driver.play(story.incomplete(1))
+        await opened(driver)
+        assert first_labels(driver, 2) == ["Retry the turn", "Discard the incomplete turn"]
+        await driver.press("escape")
+        await driver.play(story.started(2, "on"), *story.edit(2, "b"), story.done(2, memory=MEMORY))
+        await opened(driver)
+        assert first_labels(driver, 2) == ["Undo the changes of a turn", "Changes"]
+
+
+async def test_what_would_be_refused_comes_last(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await opened(driver)
+        assert not any(driver.shows(label) for label in ("Stop the turn", "Retry the turn", "Steer"))
+        await driver.press("ctrl+end")
+        await driver.until_shown("Retry the turn")
+        assert driver.shows("Stop the turn")
+
+
+async def test_then_comes_what_was_run_from_it_lately_the_newest_first(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1, memory=MEMORY))
+        for words in ("wider", "mode: plan", "theme: keen-light", "wider"):
+            await opened(driver)
+            await driver.type(words)
+            await driver.until(lambda words=words: words in chosen(driver).lower())  # type: ignore[misc]
+            await driver.press("enter")
+            await driver.until(lambda: driver.app.screen is driver.screen)
+        await opened(driver)
+        assert first_labels(driver, 5) == [
+            "Undo the changes of a turn", "Changes", "Wider panels", "Theme: keen-light", "Mode: plan"
+        ]  # fmt: skip
+        await driver.press("ctrl+end")
+        await driver.until(lambda: "Steer" in chosen(driver))
+        assert not driver.shows("Wider panels")
+
+
+async def test_moves_inside_panes_come_only_if_letters_ask_for_them(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(120, 120)) as driver:
+        await opened(driver)
+        moves = ("Page up", "Block below", "First block", "Next pane", "Go to the end", "Show the row")
+        assert not any(driver.shows(move) for move in moves)
+        assert driver.shows("Wider panels")
+        await driver.press("slash")
+        assert not any(driver.shows(move) for move in moves)
+        await driver.press("backspace")
+        for move in moves:
+            await driver.type(move)
+            await driver.until(lambda move=move: move in chosen(driver))  # type: ignore[misc]
+            await driver.press(*["backspace"] * len(move))
 
 
 async def test_an_action_of_the_transcript_is_run_there(tmp_path: Path) -> None:

@@ -162,9 +162,9 @@ async def test_shift_tab_never_reaches_auto_while_a_question_is_open(tmp_path: P
 async def test_ctrl_p_finds_an_action_by_a_few_letters(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.press("ctrl+p")
-        await driver.until_shown("Retry the turn")
+        await driver.until_shown("Wider panels")
         await driver.type("plan")
-        await driver.until(lambda: driver.shows("Mode: plan") and not driver.shows("Retry the turn"))
+        await driver.until(lambda: driver.shows("Mode: plan") and not driver.shows("Wider panels"))
         await driver.press("enter")
         await driver.until(lambda: ("set_mode", "plan") in driver.session.calls)
 

@@ -17,7 +17,8 @@ class Action(Struct, frozen=True, kw_only=True):
     `id` is its name in the settings and in the tables of the front ends; for `composer` and `transcript` that
     pane has a method `action_<id>`. `label` is shown in the palette, `hint` is the verb after its key on the
     screen, `slash` are the commands that run it from the composer. `takes` names its arguments, such as
-    "[focus]"; "" for actions without arguments. An action that is not `bound` only describes keys that a pane
+    "[focus]"; "" for actions without arguments. An action that is not `listed`, such as a move inside a pane,
+    comes in the palette only if letters ask for it. One that is not `bound` only describes keys that a pane
     handles itself; one that `follows` another has that one's keys. `in_browser` is another key for one that
     browsers take for themselves.
     """

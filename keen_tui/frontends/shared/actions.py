@@ -165,6 +165,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Next pane",
         hint="next pane",
         help="moves the focus: composer, transcript, panels",
+        listed=False,
     ),
     Action(
         id="interrupt",
@@ -194,12 +195,19 @@ ACTIONS: tuple[Action, ...] = (
         help="scrolls the transcript down",
         listed=False,
     ),
-    Action(id="top", keys=("ctrl+home",), label="Go to the beginning", help="goes to the first message"),
+    Action(
+        id="top",
+        keys=("ctrl+home",),
+        label="Go to the beginning",
+        help="goes to the first message",
+        listed=False,
+    ),
     Action(
         id="bottom",
         keys=("ctrl+end",),
         label="Go to the end",
         help="goes to the newest block and follows new output",
+        listed=False,
     ),
     *PANE_ACTIONS,
     *PAGE_ACTIONS,

@@ -12,8 +12,11 @@ from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.text.labels import MODES
 
 if TYPE_CHECKING:
+    from keen_tui.frontends.tui.pages.palette import PaletteEntry
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
+_LATELY: Final = 5
+"""How many entries that were run lately come before the others."""
 _OF_PANELS: Final = {"show_row": "show", "open_row": "open_file", "diff_row": "show_changes"}
 """The panels' names for actions of the registry that they handle themselves."""
 
@@ -62,18 +65,27 @@ class PaletteActions:
         self._screen.parts.settings.keep_theme(name)
 
 
-def toggle_palette(screen: WorkspaceScreen) -> None:
-    """Open the command palette, or close it."""
-    from keen_tui.frontends.tui.pages.palette import Palette, PaletteEntry  # noqa: PLC0415 - not before the first paint
-    from keen_tui.frontends.tui.pages.palette_entries import palette_entries  # noqa: PLC0415
+class CommandPalette:
+    """Opens the palette: first what applies now, then what was run from it lately."""
 
-    if isinstance(screen.app.screen, Palette):
-        screen.app.screen.dismiss(None)
-        return
+    def __init__(self, screen: WorkspaceScreen) -> None:
+        self._screen = screen
+        self._lately: list[str] = []
 
-    def chosen(entry: PaletteEntry | None) -> None:
+    def toggle(self) -> None:
+        """Open it, or close it."""
+        from keen_tui.frontends.tui.pages.palette import Palette  # noqa: PLC0415 - not before the first paint
+        from keen_tui.frontends.tui.pages.palette_entries import applying, palette_entries  # noqa: PLC0415
+
+        screen = self._screen
+        if isinstance(screen.app.screen, Palette):
+            screen.app.screen.dismiss(None)
+            return
+        first = dict.fromkeys((*applying(screen.state), *self._lately[:_LATELY]))
+        entries = palette_entries(PaletteActions(screen), screen.parts.settings.theme_names, tuple(first))
+        screen.open_page(Palette(screen.look, screen.glyphs, entries), self._chosen)
+
+    def _chosen(self, entry: PaletteEntry | None) -> None:
         if entry:
+            self._lately = [entry.id, *(each for each in self._lately if each != entry.id)]
             entry.run()
-
-    entries = palette_entries(PaletteActions(screen), screen.parts.settings.theme_names)
-    screen.open_page(Palette(screen.look, screen.glyphs, entries), chosen)

@@ -31,13 +31,16 @@ _NO_MATCH: Final = 9
 
 
 class PaletteEntry(Struct, frozen=True):
-    """What can be chosen: its name, its key as it is written, its slash names, what it does."""
+    """What can be chosen: its name, its key as it is written, its slash names, what it does. One that is not
+    `listed` is shown only if letters ask for it."""
 
+    id: str
     label: str
     key: str
     names: tuple[str, ...]
     help: str
     run: Callable[[], None]
+    listed: bool = True
 
     @property
     def ways(self) -> str:
@@ -82,7 +85,7 @@ class EntryList(RowWidget):
     def __init__(self, styles: Styles, glyphs: Glyphs, entries: Sequence[PaletteEntry]) -> None:
         super().__init__(styles, glyphs, id="palette-list")
         self._all = entries
-        self._found = entries
+        self._found = [entry for entry in entries if entry.listed]
         self._place = 0
         self._first = 0
         self._room = 1
@@ -94,7 +97,8 @@ class EntryList(RowWidget):
 
     def filter(self, wanted: str) -> None:
         """Show what fits; the best is chosen."""
-        ranked = [(entry.rank(wanted), entry) for entry in self._all]
+        is_asked = bool(wanted.strip(" /"))
+        ranked = [(entry.rank(wanted), entry) for entry in self._all if entry.listed or is_asked]
         fitting = [each for each in ranked if each[0] < _NO_MATCH]
         self._found = [entry for _, entry in sorted(fitting, key=lambda each: each[0])]
         self._place = self._first = 0

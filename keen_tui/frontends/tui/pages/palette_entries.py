@@ -12,11 +12,14 @@ from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.frontends.tui.keys.keymap import keys_of, shown_key
 from keen_tui.frontends.tui.pages.palette import PaletteEntry
+from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.text.labels import MODES
 
 _OF_PANELS: Final = ("show_row", "open_row", "diff_row")
 """Actions that the panels handle themselves, and that do something wherever they are run from."""
 _NOT_OFFERED: Final = ("palette", "interrupt")
+_OF_A_STATE: Final = ("stop", "retry", "discard", "keep_on_disk", "steer")
+"""Actions that make sense in some states only. In the others they come last."""
 
 
 class PaletteTarget(Protocol):
@@ -42,18 +45,36 @@ class PaletteTarget(Protocol):
         """Use a theme from now on."""
 
 
-def palette_entries(workspace: PaletteTarget, themes: Sequence[str]) -> list[PaletteEntry]:
-    """All entries, those of the whole workspace first."""
-    return [
+def palette_entries(
+    workspace: PaletteTarget, themes: Sequence[str], first: Sequence[str] = ()
+) -> list[PaletteEntry]:
+    """All entries: those with the ids `first`, then those of the whole workspace. What the state doesn't call
+    for comes last."""
+    entries = [
         *_actions(workspace),
         *_own_commands(workspace),
+        *(_other(f"Mode: {mode}", MODES[mode], partial(workspace.set_mode, mode)) for mode in _MODES),
         *(
-            PaletteEntry(f"Mode: {mode}", "", (), MODES[mode], partial(workspace.set_mode, mode))
-            for mode in _MODES
+            _other(f"Theme: {name}", "changes the colours", partial(workspace.keep_theme, name))
+            for name in themes
         ),
-        *_themes(workspace, themes),
         *_pane_actions(workspace),
     ]
+    order = dict.fromkeys(_OF_A_STATE, len(first) + 1)
+    order |= {entry_id: place for place, entry_id in enumerate(first)}
+    return sorted(entries, key=lambda entry: order.get(entry.id, len(first)))
+
+
+def applying(state: UiState) -> list[str]:
+    """The ids of the actions that this state calls for."""
+    changed = bool(state.turns and state.turns[-1].memory.files_changed)
+    if state.running:
+        retry = ["retry"] if state.phase == "retrying" else []
+        return [*retry, "stop", "steer"] if state.turn_running else ["stop"]
+    if state.pending or state.failed:
+        on_disk = ["keep_on_disk"] if state.pending and not state.keeps_pending else []
+        return ["retry", "discard", *on_disk, *(["diff"] if changed else [])]
+    return ["undo", "diff"] if changed else []
 
 
 _MODES: Final[tuple[Mode, ...]] = get_args(Mode)
@@ -74,18 +95,16 @@ def _pane_actions(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
 
 def _entry(action: Action, run: partial[None]) -> PaletteEntry:
     keys = keys_of(action)
-    return PaletteEntry(action.label, shown_key(keys[0]) if keys else "", action.slash, action.help, run)
+    key = shown_key(keys[0]) if keys else ""
+    return PaletteEntry(action.id, action.label, key, action.slash, action.help, run, action.listed)
 
 
 def _own_commands(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
     for command in workspace.commands.own:
         label = f"/{command.name} {command.hint}".rstrip()
         run = partial(workspace.offer_command, command.name)
-        yield PaletteEntry(label, "", (command.name,), command.description, run)
+        yield PaletteEntry(label, label, "", (command.name,), command.description, run)
 
 
-def _themes(workspace: PaletteTarget, themes: Sequence[str]) -> Iterator[PaletteEntry]:
-    for name in themes:
-        yield PaletteEntry(
-            f"Theme: {name}", "", (), "changes the colours", partial(workspace.keep_theme, name)
-        )
+def _other(label: str, help: str, run: partial[None]) -> PaletteEntry:
+    return PaletteEntry(label, label, "", (), help, run)

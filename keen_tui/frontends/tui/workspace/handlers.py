@@ -12,7 +12,7 @@ from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.commands.command import Command
 from keen_tui.frontends.shared.commands.turns import RETRY
-from keen_tui.frontends.tui.commands.palette import PaletteActions, toggle_palette
+from keen_tui.frontends.tui.commands.palette import CommandPalette, PaletteActions
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.transcript.widget import Transcript
 
@@ -27,7 +27,7 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 
 def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
     """The handlers of the actions, by their ids."""
-    parts = screen.parts
+    parts, palette = screen.parts, CommandPalette(screen)
     shared = {each.id: partial(parts.commands.start, each) for each in ACTIONS if isinstance(each, Command)}
     return shared | {
         "stop": lambda words: parts.stopping.stop(),
@@ -37,7 +37,7 @@ def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
         "steer": parts.outbox.steer,
         "next_mode": lambda words: _next_mode(screen),
         "theme": parts.settings.theme,
-        "palette": lambda words: toggle_palette(screen),
+        "palette": lambda words: palette.toggle(),
         "find": parts.find_row.toggle,
         "find_older": lambda words: parts.find_row.step(-1),
         "find_newer": lambda words: parts.find_row.step(1),
