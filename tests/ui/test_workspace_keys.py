@@ -350,6 +350,35 @@ async def test_a_long_paste_is_folded_and_sent_whole(tmp_path: Path) -> None:
         assert driver.written == "see [pasted: 20,000 lines]X"
 
 
+async def test_deleted_text_is_yanked_undone_and_redone(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("one two three")
+        await driver.press("ctrl+y")
+        assert driver.written == "one two three"
+        await driver.press("home", "ctrl+right", "ctrl+k")
+        assert driver.written == "one"
+        await driver.press("ctrl+u", "ctrl+y")
+        assert driver.written == "one two three"
+        await driver.press("ctrl+w", "ctrl+w", "home", "ctrl+y")
+        assert driver.written == "two threeone "
+        await driver.press("ctrl+underscore")
+        assert driver.written == "one "
+        await driver.press("alt+e", "end", "ctrl+j", "ctrl+y")
+        assert driver.written == "two threeone \ntwo three"
+
+
+async def test_lines_and_long_pastes_can_be_yanked(tmp_path: Path) -> None:
+    long = "a line of a log\n" * 20_000
+    async with workspace(tmp_path) as driver:
+        await driver.type("see ")
+        driver.screen.prompt.post_message(Paste(long))
+        await driver.until(lambda: driver.written == "see [pasted: 20,000 lines]")
+        await driver.press("ctrl+j", *"b", "up", "home", "ctrl+k", "ctrl+k", "end", "ctrl+y")
+        assert driver.written == "bsee [pasted: 20,000 lines]\n"
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", f"bsee {long}\n") in driver.session.calls)
+
+
 async def test_a_long_message_that_comes_back_is_folded_before_the_draft(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.type("draft")

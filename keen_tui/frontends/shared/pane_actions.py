@@ -30,6 +30,22 @@ PANE_ACTIONS: tuple[Action, ...] = (
         listed=False,
     ),
     Action(
+        id="redo_writing",
+        keys=("alt+e",),
+        label="Redo writing",
+        where="composer",
+        help="redoes the edit that you undid",
+        listed=False,
+    ),
+    Action(
+        id="yank",
+        keys=("ctrl+y",),
+        label="Yank",
+        where="composer",
+        help="brings back the text that ctrl+k, ctrl+u or ctrl+w deleted",
+        listed=False,
+    ),
+    Action(
         id="leave_or_delete",
         keys=("ctrl+d",),
         label="Quit",

@@ -48,7 +48,7 @@ def test_an_action_without_a_key_is_named_by_its_command_or_not_at_all() -> None
 
 def test_an_action_with_several_keys_gives_one_away() -> None:
     keymap.use({"retry": ("ctrl+y",)})
-    assert keymap.overrides() == {"retry": "ctrl+y", "copy_block": "y"}
+    assert keymap.overrides() == {"retry": "ctrl+y", "copy_block": "y", "yank": keymap.NO_KEY}
 
 
 def test_keys_that_follow_an_action_go_with_it() -> None:

@@ -43,6 +43,8 @@ _SAME: Final = {
 _SHIFTED_LETTER: Final = re.compile(r"(?:(ctrl|alt)\+)?shift\+([a-z])")
 _NEEDED: Final = ("send", "stop", "interrupt")
 """Actions without which nobody gets on or out."""
+_GIVEN_AWAY: Final = ("redo_writing", "yank")
+"""Actions that may lose their only key to another one, as the editing keys that have no action do."""
 _EDITING: Final = (
     "up",
     "down",
@@ -140,8 +142,10 @@ def _others(action: Action) -> Iterator[Action]:
 
 
 def _without(key: str, keys: tuple[str, ...], action: Action, other: Action) -> tuple[str, ...]:
-    """The keys that the other action keeps: at least one that every terminal sends."""
+    """The keys that the other action keeps: at least one that every terminal sends, for most actions."""
     remaining = tuple(each for each in keys if each != key)
+    if other.id in _GIVEN_AWAY:
+        return remaining
     if not other.bound or not set(remaining) - set(_SENT_BY_SOME):
         raise _taken(action, key, other)
     return remaining

@@ -91,9 +91,10 @@ class Answering:
 
     def edit(self, key: str) -> bool:
         """Apply an editing key to the words; False if it does nothing."""
-        if self.lone_key and key == "backspace":
-            self.lone_key = ""
-            self._chosen_by = ""
+        if self.lone_key:
+            if key != "backspace":
+                return False
+            self.lone_key = self._chosen_by = ""
             return True
         if not self.line.edit(key):
             return False

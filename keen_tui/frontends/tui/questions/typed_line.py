@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from keen_tui.frontends.tui.terminal.killed_text import KilledText
+
 _LAST_WORD: Final = re.compile(r"\S*\s*\Z")
 
 
@@ -15,13 +17,15 @@ class TypedLine:
     def __init__(self) -> None:
         self.text = ""
         self.cursor = 0
+        self._killed = KilledText()
         self._edits: Mapping[str, Callable[[], None]] = {
             "backspace": lambda: self._delete(self.cursor - 1, self.cursor),
             "delete": lambda: self._delete(self.cursor, self.cursor + 1),
-            "ctrl+w": lambda: self._delete(self._word_start(), self.cursor),
-            "alt+backspace": lambda: self._delete(self._word_start(), self.cursor),
-            "ctrl+u": lambda: self._delete(0, self.cursor),
-            "ctrl+k": lambda: self._delete(self.cursor, len(self.text)),
+            "ctrl+w": lambda: self._kill(self._word_start(), self.cursor),
+            "alt+backspace": lambda: self._kill(self._word_start(), self.cursor),
+            "ctrl+u": lambda: self._kill(0, self.cursor),
+            "ctrl+k": lambda: self._kill(self.cursor, len(self.text)),
+            "ctrl+y": lambda: self.insert(self._killed.text),
             "left": lambda: self._move(self.cursor - 1),
             "right": lambda: self._move(self.cursor + 1),
             "home": lambda: self._move(0),
@@ -37,7 +41,8 @@ class TypedLine:
 
     def edit(self, key: str) -> bool:
         """Apply an editing key; False if it does nothing."""
-        if not self.text or key not in self._edits:
+        is_idle = not (self._killed.text if key == "ctrl+y" else self.text)
+        if is_idle or key not in self._edits:
             return False
         self._edits[key]()
         return True
@@ -55,6 +60,12 @@ class TypedLine:
         start = max(start, 0)
         self.text = self.text[:start] + self.text[end:]
         self.cursor = start
+
+    def _kill(self, start: int, end: int) -> None:
+        """Delete what `ctrl+y` can bring back."""
+        killed, was, before = self.text[start:end], (self.text, self.cursor), start < self.cursor
+        self._delete(start, end)
+        self._killed.add(killed, was=was, left=(self.text, self.cursor), before=before)
 
     def _move(self, place: int) -> None:
         self.cursor = min(max(place, 0), len(self.text))

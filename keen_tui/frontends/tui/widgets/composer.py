@@ -136,7 +136,7 @@ class Prompt(TypedText):
 
     def paste_image(self, size: str, name: str) -> None:
         """Write a label for an image that a message names so."""
-        self._insert(self._pastes.label("image", size, name))
+        self.insert_here(self._pastes.label("image", size, name))
 
     def action_find_message(self) -> None:
         """Look for an earlier message."""
@@ -150,6 +150,10 @@ class Prompt(TypedText):
     def action_undo_writing(self) -> None:
         """Take the newest edit back."""
         self.undo()
+
+    def action_redo_writing(self) -> None:
+        """Repeat the newest edit that was taken back."""
+        self.redo()
 
     def action_leave_or_delete(self) -> None:
         """Ask to leave when nothing is written, else delete what is right of the cursor."""
@@ -262,7 +266,7 @@ class Prompt(TypedText):
     def go_on(self, text: str) -> None:
         """Write this at the cursor: it was typed while something else had the keys."""
         if text:
-            self._insert(self._pastes.fold(text))
+            self.insert_here(self._pastes.fold(text))
             self.is_typed = False
 
     def complete(self, start: int, end: int, text: str) -> None:
@@ -303,14 +307,9 @@ class Prompt(TypedText):
             self.action_paste_image()
         elif may_be_image(text):
             name = await asyncio.to_thread(dropped_image, text, self.workspace)
-            self._insert(self._apart(name) if name else text)
+            self.insert_here(self._apart(name) if name else text)
         else:
-            self._insert(self._pastes.fold(text))
-
-    def _insert(self, text: str) -> None:
-        """Write it in the place of what is selected, behind a label that the cursor is in."""
-        if result := self.type_over(text, *self.selection):
-            self.move_cursor(result.end_location)
+            self.insert_here(self._pastes.fold(text))
 
     def _apart(self, name: str) -> str:
         """A name as it stands behind a word."""
