@@ -7,7 +7,6 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from pathlib import Path
 from typing import Final
 
 from keen_tui.settings.line_flags import FlagGroup, LineFlag
@@ -22,7 +21,7 @@ from keen_tui.settings.subcommands import (
     SUBCOMMANDS,
     Subcommand,
 )
-from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.system.paths import data_folder, home_folder, home_relative
 
 _WIDTH: Final = 80
 _SECOND_COLUMN: Final = 26
@@ -135,7 +134,7 @@ def _end(environ: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "Files"
     for folder, files in ((home_folder(environ), SETTINGS_FILES), (data_folder(environ), DATA_FILES)):
-        yield f"  {_shown(folder)}"
+        yield f"  {home_relative(folder)}"
         for name, meaning in files:
             yield from row(f"  {name}", meaning)
 
@@ -160,8 +159,3 @@ def _side_by_side(texts: Iterable[str]) -> Iterator[str]:
             line = ""
         line = f"{line}   {text}" if line else f"  {text}"
     yield line
-
-
-def _shown(folder: Path) -> str:
-    home = Path.home()
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)

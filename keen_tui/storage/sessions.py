@@ -305,6 +305,11 @@ class SessionStore:
         return self.root / "outputs"
 
     @property
+    def exports(self) -> Path:
+        """The folder for exports that nobody gave another place."""
+        return self.root / "exports"
+
+    @property
     def _sessions(self) -> Path:
         return self.root / "sessions"
 

@@ -83,6 +83,14 @@ def brings_something(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in _BROUGHT)
 
 
+def home_relative(path: Path) -> str:
+    """The path as people write it, with `~` for the home folder of the user."""
+    try:
+        return str("~" / path.relative_to(Path.home()))
+    except (ValueError, RuntimeError):  # elsewhere, or nobody has a home
+        return str(path)
+
+
 def text_of(file: Path) -> str:
     """The text of a settings file. A pipe is refused instead of waited for.
 

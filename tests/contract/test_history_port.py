@@ -110,11 +110,13 @@ async def test_one_gets_another_title_and_one_is_deleted(history: HistoryPort) -
         await history.delete(first)
 
 
-async def test_an_export_is_a_file_in_the_workspace_or_where_it_was_wanted(
+async def test_an_export_is_a_file_outside_the_workspace_or_where_it_was_wanted(
     history: HistoryPort, tmp_path: Path
 ) -> None:
     await history.open((await listed(history, TITLES[0])).id)
-    assert (await history.export("markdown")).parent == tmp_path / "work"
+    exported = (await history.export("markdown")).resolve()
+    assert exported.parent.name == "exports"
+    assert not exported.is_relative_to(tmp_path / "work")
     assert await history.export("json", "it.json") == tmp_path / "work" / "it.json"
 
 

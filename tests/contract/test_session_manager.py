@@ -206,6 +206,24 @@ async def test_a_file_that_is_there_is_not_exported_over(tmp_path: Path) -> None
         assert not (tmp_path / "elsewhere.md").exists()
 
 
+async def test_exports_without_a_name_go_to_the_data_folder_and_only_the_user_can_read_them(
+    tmp_path: Path,
+) -> None:
+    async with saved_at_work(lambda _: OK, tmp_path) as at:
+        await at.bench.ask("hi")
+        first, second = await at.manager.export("markdown"), await at.manager.export("markdown")
+        page = await at.manager.export("html")
+        session_id = at.manager.session_id
+        assert [file.name for file in (first, second, page)] == [
+            f"keen-{session_id}.md",
+            f"keen-{session_id}-2.md",
+            f"keen-{session_id}.html",
+        ]
+        assert {file.parent for file in (first, second, page)} == {at.store.root / "exports"}
+        assert first.stat().st_mode & 0o777 == 0o600
+        assert first.parent.stat().st_mode & 0o777 == 0o700
+
+
 async def test_what_could_not_be_saved_is_told_when_the_user_leaves(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "sessions").write_text("in the way")

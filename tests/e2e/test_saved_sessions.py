@@ -203,9 +203,9 @@ async def test_a_list_that_nobody_reads_on_is_no_mistake(served: ServedProgram) 
 
 
 EXPORTS: list[tuple[tuple[str, ...], str, str]] = [
-    ((), "keen-{}.md", "> first"),
-    (("--format", "html"), "keen-{}.html", "<!DOCTYPE html>"),
-    (("--format", "json"), "keen-{}.json", '"format": "keen-tui-session"'),
+    ((), "exports/keen-{}.md", "> first"),
+    (("--format", "html"), "exports/keen-{}.html", "<!DOCTYPE html>"),
+    (("--format", "json"), "exports/keen-{}.json", '"format": "keen-tui-session"'),
     (("-o", "page.HTM"), "page.HTM", "<!DOCTYPE html>"),
     (("--out", "it.json", "--format", "json"), "it.json", '"format": "keen-tui-session"'),
     (("--out", "notes.txt"), "notes.txt", "> first"),
@@ -218,7 +218,8 @@ async def test_export_writes_the_format_that_flag_or_suffix_name_and_prints_the_
 ) -> None:
     session_id = await served.session_of("first")
     run = await served.program.run("export", session_id[:-1], *flags)
-    file = served.program.workspace / name.format(session_id)
+    folder = served.program.workspace if "/" not in name else served.program.home
+    file = folder / name.format(session_id)
     assert (run.code, run.out, run.err) == (0, f"{file}\n", "")
     assert words in file.read_text()
 

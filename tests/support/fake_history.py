@@ -124,7 +124,7 @@ class FakeHistory:
 
     async def export(self, format: ExportFormat, path: str = "") -> Path:
         await self._change("export", format, path)
-        return self.here / (path or f"session.{format}")
+        return self.here / (path or f"../exports/session.{format}")
 
     async def close(self) -> str:
         """Does nothing: there is nothing to save."""

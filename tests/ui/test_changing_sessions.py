@@ -293,9 +293,9 @@ async def test_the_session_is_exported_and_the_file_named(tmp_path: Path) -> Non
     async with workspace(tmp_path, history=history) as driver:
         await command(driver, "/export notes/today.html")
         await driver.until_shown("exported to /home/me/shop/notes/today.html")
-        history.here = tmp_path
+        history.here = Path.home() / "shop"
         await command(driver, "/export notes/today.html")
-        await driver.until_shown("exported to notes/today.html")
+        await driver.until_shown("exported to ~/shop/notes/today.html")
         assert history.calls[0] == ("export", "html", "notes/today.html")
         await command(driver, "/export pdf")
         await driver.until_shown("Unknown format pdf. Use markdown, json or html.")

@@ -44,6 +44,6 @@ def test_a_folder_whose_name_is_no_text_can_be_exported_into(tmp_path: Path) -> 
     odd.mkdir()
     session_id = session_of(home, odd, named=str(odd), title="fix")
     received, out = printed()
-    assert sessions.export(session_id, "", "", odd, {"KEEN_HOME": str(home)}, out) == 0
-    assert (odd / f"keen-{session_id}.md").is_file()
+    assert sessions.export(session_id, "", "it.md", odd, {"KEEN_HOME": str(home)}, out) == 0
+    assert (odd / "it.md").is_file()
     assert b"\x1b" not in received.getvalue()

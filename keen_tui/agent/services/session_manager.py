@@ -208,7 +208,8 @@ class SessionManager:
         await asyncio.to_thread(self._store.delete, path)
 
     async def export(self, format: ExportFormat, path: str = "") -> Path:
-        """Write this session to a new file; "" names one in the workspace. Gives the file."""
+        """Write this session to a new file: in the folder of exports, or to `path`, which is relative to the
+        workspace. Returns the file."""
         session = await self._flushed()
         if not is_regular(session):
             raise SessionRefused("Nothing to export yet.")

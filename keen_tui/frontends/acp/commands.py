@@ -46,6 +46,7 @@ from keen_tui.frontends.shared.questions import (
 )
 from keen_tui.frontends.shared.server_words import page_words
 from keen_tui.frontends.shared.slash import Called, Offered, PromptCall, SlashCommands
+from keen_tui.system.paths import home_relative
 from keen_tui.text.sanitize import clean
 
 _Answer = TypeVar("_Answer")
@@ -126,7 +127,7 @@ class EditorUi:
 
     def tell_written(self, file: Path) -> None:
         """Say that a file was written."""
-        self._said.append(f"Exported to {file}.")
+        self._said.append(f"Exported to {home_relative(file)}.")
 
     def write(self, text: str) -> None:
         """Does nothing: the message field belongs to the editor."""

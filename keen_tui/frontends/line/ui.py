@@ -15,6 +15,7 @@ from keen_tui.frontends.shared.pages import Page
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, TreeQuestion
 from keen_tui.frontends.shared.slash import SlashCommands
+from keen_tui.system.paths import home_relative
 
 _Answer = TypeVar("_Answer")
 
@@ -84,7 +85,7 @@ class LineUi:
 
     def tell_written(self, file: Path) -> None:
         """Print that a file was written."""
-        self.printer.say(f"Exported to {file}.")
+        self.printer.say(f"Exported to {home_relative(file)}.")
 
     def apply_setting(self, name: str, value: Any) -> None:
         """Print that the setting takes effect at the next start."""

@@ -61,7 +61,8 @@ class HistoryPort(Protocol):
         """Delete a session with everything that belongs to it. Not the open one."""
 
     async def export(self, format: ExportFormat, path: str = "") -> Path:
-        """Write this session to a file, "" for a new one in the workspace. Returns the file."""
+        """Write this session to a new file: in the folder of exports, or to `path`, which is relative to the
+        workspace. Returns the file."""
 
     async def begin(self) -> None:
         """Begin with an empty session."""

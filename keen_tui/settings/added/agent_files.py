@@ -18,7 +18,7 @@ from keen_tui.settings.added.definition_files import (
     content_within,
     markdown_files,
 )
-from keen_tui.system.paths import AGENT_PLACES
+from keen_tui.system.paths import AGENT_PLACES, home_relative
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
 
@@ -43,7 +43,9 @@ def own_agent_files(places: Sequence[Path]) -> tuple[AgentFile, ...]:
     """The user's own, from the folders of `own_agent_places`, the first place first. Links are followed: the
     user made them. Blocks; never raises."""
     seen: set[Path] = set()
-    return tuple(each for folder in places for each in _files(folder, _of_home(folder), None, seen))
+    return tuple(
+        each for folder in places for each in _files(folder, clean(home_relative(folder)), None, seen)
+    )
 
 
 def project_agent_files(project: Path) -> tuple[AgentFile, ...]:
@@ -104,11 +106,3 @@ def _read(path: Path, target: Path, place: str, where: str, root: Path | None) -
         except UnusableFile as why:
             problem = f"it {why}"
     return AgentFile(stem=path.stem, place=place, where=where, content=content, problem=problem)
-
-
-def _of_home(folder: Path) -> str:
-    """The folder as people write it, `~/.claude/agents`."""
-    try:
-        return f"~/{folder.relative_to(Path.home()).as_posix()}"
-    except (ValueError, RuntimeError):
-        return clean(str(folder))

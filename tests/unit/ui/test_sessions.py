@@ -9,7 +9,6 @@ import pytest
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import SearchHit
 from keen_tui.frontends.shared.commands.session_arguments import export_words, fork_words
-from keen_tui.frontends.tui.look.cells import home_relative
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.pages.sessions.lines import (
@@ -22,6 +21,7 @@ from keen_tui.frontends.tui.pages.sessions.lines import (
 )
 from keen_tui.frontends.tui.pages.sessions.session_list import SessionList, tail_of
 from keen_tui.frontends.tui.pages.sessions.shelf import Shelf
+from keen_tui.system.paths import home_relative
 from tests.support.fake_history import NOW, saved, sessions
 
 STYLES = Styles(load_themes()[0]["keen-dark"])

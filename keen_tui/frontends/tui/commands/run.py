@@ -21,6 +21,7 @@ from keen_tui.frontends.shared.questions import (
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
+from keen_tui.system.paths import home_relative
 
 if TYPE_CHECKING:
     from keen_tui.frontends.tui.app import KeenApp
@@ -77,8 +78,7 @@ class ScreenUi:
 
     def tell_written(self, file: Path) -> None:
         """Say that a file was written."""
-        folder = self._view.session.workspace
-        self.say(f"exported to {file.relative_to(folder) if file.is_relative_to(folder) else file}")
+        self.say(f"exported to {home_relative(file)}")
 
     def write(self, text: str) -> None:
         """Put text into the composer."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich.cells import cell_len, set_cell_size
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -48,11 +46,3 @@ def meter(share: float, cells: int, glyphs: Glyphs) -> tuple[str, str]:
         halves = max(halves, 1)
     filled = glyphs.meter_full * (halves // 2) + glyphs.meter_half * (halves % 2)
     return filled, glyphs.meter_track * (cells - len(filled))
-
-
-def home_relative(folder: Path) -> str:
-    """The path with `~` for the user's own folder."""
-    try:
-        return str("~" / folder.relative_to(Path.home()))
-    except (ValueError, RuntimeError):
-        return str(folder)

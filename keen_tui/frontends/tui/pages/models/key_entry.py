@@ -14,12 +14,12 @@ from textual.widgets import Input
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.models import ProviderInfo
 from keen_tui.frontends.shared.port import ModelsPort
-from keen_tui.frontends.tui.look.cells import home_relative
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.models.values import KeyKept
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
+from keen_tui.system.paths import home_relative
 from keen_tui.text.sanitize import clean
 
 _NAME_CELLS = 22

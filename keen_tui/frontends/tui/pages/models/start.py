@@ -16,7 +16,7 @@ from keen_tui import __version__
 from keen_tui.domain.models import FoundServer
 from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
-from keen_tui.frontends.tui.look.cells import cut, home_relative
+from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.help import HelpScreen
@@ -24,6 +24,7 @@ from keen_tui.frontends.tui.pages.models.values import Beginning, FromProvider
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread, wrapped
 from keen_tui.frontends.tui.widgets.welcome import brand_rows, different_rows
+from keen_tui.system.paths import home_relative
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 

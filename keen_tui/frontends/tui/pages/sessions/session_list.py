@@ -12,7 +12,7 @@ from textual import events
 from textual.message import Message
 
 from keen_tui.domain.reports import SavedSession, SearchHit
-from keen_tui.frontends.tui.look.cells import cut, cut_path, home_relative
+from keen_tui.frontends.tui.look.cells import cut, cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.sessions.lines import (
@@ -24,6 +24,7 @@ from keen_tui.frontends.tui.pages.sessions.lines import (
     when,
 )
 from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
+from keen_tui.system.paths import home_relative
 from keen_tui.system.work_tree_records import tree_label
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
