@@ -86,6 +86,24 @@ async def test_old_and_new_stand_side_by_side_where_there_is_room(
         await driver.until(lambda: any("10 -" in row and "10 +" in row for row in driver.rows()))
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_a_new_and_a_deleted_file_have_the_whole_width(tmp_path: Path, *, is_new: bool) -> None:
+    long = f"begin {'word ' * 18}end\n"
+    one_sided = file("a.txt", None, long) if is_new else file("a.txt", long, None)
+    changes = FakeChanges(
+        {0: Changes(turn=0, title="", files=(one_sided, file("b.txt", "old\n" + long, "new\n" + long)))}
+    )
+    async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
+        await command(driver, "/diff")
+        await driver.until_shown(long.strip())
+        assert not driver.shows("inline")
+        await driver.press("s", "down")
+        await driver.until_shown("s inline")
+        assert not driver.shows(long.strip()), "a changed file has two columns"
+        await driver.press("up")
+        await driver.until_shown(long.strip())
+
+
 async def test_a_narrow_screen_has_one_column_and_becomes_two(tmp_path: Path, changes: FakeChanges) -> None:
     async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await opened(driver, "/diff")

@@ -19,6 +19,12 @@ from keen_tui.frontends.tui.transcript.markdown.code import code_height, code_ro
 Pair: TypeAlias = tuple[HunkRow | None, HunkRow | None]
 
 
+def has_two_sides(display: DiffDisplay) -> bool:
+    """Whether both columns would have text: not for a new file, nor for a removed one."""
+    signs = {row.sign for hunk in display.hunks for row in hunk}
+    return " " in signs or len(signs) > 1
+
+
 def draw_side_by_side(
     display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, ground: str
 ) -> LazyLines:

@@ -20,6 +20,7 @@ from keen_tui.frontends.tui.pages.changes.file_list import FileList
 from keen_tui.frontends.tui.pages.changes.words import ChangesHead, ReadingFoot, UndoFoot
 from keen_tui.frontends.tui.state.places import Named, first_change
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
+from keen_tui.frontends.tui.tool_views.side_by_side import has_two_sides
 
 SIDE_BY_SIDE_FROM = 120
 """Columns from which old and new have room beside each other."""
@@ -105,8 +106,8 @@ class ChangesScreen(KeenScreen[bool]):
         getattr(self._diff, f"scroll_{where}")(animate=False)
 
     def action_other_view(self) -> None:
-        """Side by side, or one below the other; only where there is room for both."""
-        if self._wide:
+        """Side by side, or one below the other; only where there is room for both, and both are there."""
+        if self._can_choose_view:
             self._side_by_side = not self._side_by_side
             self._show()
 
@@ -123,10 +124,16 @@ class ChangesScreen(KeenScreen[bool]):
 
     @on(FileList.Moved)
     def _show(self) -> None:
-        side_by_side = self._wide and self._side_by_side
+        can_choose = self._can_choose_view
+        side_by_side = can_choose and self._side_by_side
         self._diff.show(self._list.chosen, side_by_side=side_by_side)
-        self._foot.other_view = ("inline" if side_by_side else "side by side") if self._wide else ""
+        self._foot.other_view = ("inline" if side_by_side else "side by side") if can_choose else ""
         self._foot.changed()
+
+    @property
+    def _can_choose_view(self) -> bool:
+        diff = self._list.chosen.diff
+        return self._wide and diff is not None and has_two_sides(diff)
 
     def _lift_guard(self) -> None:
         if isinstance(self._foot, UndoFoot):
