@@ -33,6 +33,8 @@ async def test_it_stands_between_activity_and_turn_memory_until_all_is_done(tmp_
         assert driver.row_with("Activity") < title < driver.row_with("TurnMemory")
         rows = [row[82:].strip() for row in driver.rows()[title + 2 : title + 5]]
         assert [row[2:] for row in rows] == ["item 0", "item 1", "item 2"]
+        assert rows[0][0] == "✓"
+        assert rows[2][0] == "○"
         await driver.play(*todos("done", "done", "done", call="d"))
         await driver.until(lambda: not any(" Todo " in row for row in driver.rows()))
         await driver.play(*todos("pending", call="e"))
@@ -47,6 +49,7 @@ async def test_the_transcript_has_a_row_that_unfolds_to_the_list(tmp_path: Path)
         assert "todo  item 1" in driver.rows()[driver.row_with("1 of 3 done")]
         await driver.press("ctrl+o")
         await driver.until_shown("item 2")
+        assert "○ item 2" in driver.rows()[driver.row_with("item 2")]
 
 
 @pytest.mark.parametrize("height", [24, 40])

@@ -20,6 +20,7 @@ class Glyphs(Struct, frozen=True, kw_only=True):
     asks: str
     stopped: str
     none: str
+    to_do: str
     more: str
     prompt: str
     queued: str
@@ -56,6 +57,7 @@ UNICODE = Glyphs(
     asks="?",
     stopped="■",
     none="–",
+    to_do="○",
     more="…",
     prompt="›",
     queued="»",
@@ -92,6 +94,7 @@ ASCII = Glyphs(
     asks="?",
     stopped="#",
     none="-",
+    to_do="o",
     more=".",
     prompt=">",
     queued=">>",

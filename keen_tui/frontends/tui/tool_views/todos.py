@@ -24,7 +24,7 @@ def todo_mark(status: TodoStatus, glyphs: Glyphs) -> tuple[str, str, str]:
         case "in_progress":
             return glyphs.running, "accent", "text"
         case "pending":
-            return glyphs.none, "dim", "soft"
+            return glyphs.to_do, "dim", "soft"
 
 
 def draw_todos(
