@@ -207,6 +207,8 @@ async def test_a_denial_is_an_error_result_and_the_rest_of_the_batch_still_asks(
         assert end.turn_memory.files_changed == ("b.py",)
         assert not (tmp_path / "a.py").exists()
         assert "not this one" in bench.results()[0]
+        denied = await bench.log.wait_for(ToolFinished)
+        assert denied.result.summary == "denied: not this one"
         assert_every_start_has_its_finish(bench)
 
 

@@ -19,6 +19,7 @@ from keen_tui.domain.errors import NOBODY, ConfigError, SessionRefused
 from keen_tui.domain.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
 from keen_tui.domain.messages import ToolCall
 from keen_tui.domain.permitted import Permitted
+from keen_tui.text.units import first_line
 from keen_tui.tools.base import Access, PreparedCall
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.permissions import Allowed, Grant, Verdict, asked_by_hook, is_risky, judge
@@ -186,7 +187,7 @@ class Approvals:
         if reply.allowed:
             await self._remember(turn, reply, verdict)
             return ApprovalDecision(allowed=True, by_person=True)
-        return ApprovalDecision(allowed=False, refusal=_refusal(reply))
+        return ApprovalDecision(allowed=False, refusal=_refusal(reply), refused=_in_short(reply))
 
     async def _answered_by_hooks(
         self, turn: int, call: ToolCall, verdict: Verdict
@@ -356,6 +357,11 @@ def _in_words(grant: Grant) -> str:
 def _nobody_there(access: Access) -> str:
     flag = "--mode auto-edit" if access.kind == "write" and access.inside else "--mode auto"
     return f"{NOBODY}; {flag} allows it"
+
+
+def _in_short(reply: ApprovalReply) -> str:
+    """A no in a few words for the person, with what they said."""
+    return f"denied: {first_line(reply.message)}" if reply.by == "user" and reply.message else "denied"
 
 
 def _refusal(reply: ApprovalReply) -> str:

@@ -21,7 +21,7 @@ from keen_tui.tools.sandbox.signs import (
 
 PATIENCE: Final = 8.0
 """Seconds after which a person is asked about a try that goes on."""
-NOT_ENDED: Final = "its read-only run hasn't finished after 8 seconds"
+NOT_ENDED: Final = "it is still running read-only after 8 seconds; a yes starts it again, with write access"
 """Why it asks then."""
 
 _Answer = TypeVar("_Answer")

@@ -512,3 +512,17 @@ def test_a_command_of_any_length_and_depth_is_judged_at_once(workspace: Workspac
     with pytest.raises(NotUnderstood):
         simple_commands(command)
     assert not judged(command, workspace).reads_only
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("make > build/log.txt", "it writes to build/log.txt"),
+        ("make >> log", "it writes to log"),
+        (f"make > {'x' * 100}", "it redirects its input or output"),
+        ("wc < log", "it redirects its input or output"),
+    ],
+)
+def test_a_redirection_into_a_file_names_the_file(line: str, reason: str) -> None:
+    with pytest.raises(NotUnderstood, match=f"^{reason}$"):
+        tuple(simple_commands(line))

@@ -468,3 +468,8 @@ def test_a_command_does_not_name_its_tool_twice() -> None:
     assert call_line("bash", "bash run.sh") == "bash run.sh"
     assert call_line("bash", "make all") == "bash make all"
     assert cut_target("bash", "bash run.sh --all", 8) == "run.sh…"
+
+
+def test_a_call_that_asks_while_its_read_only_run_goes_on_keeps_its_newest_lines() -> None:
+    asking = tool_block(status="asks", tail="one\ntwo\nthree\nfour\n")
+    assert rows(asking)[1:] == ["    ┊ two", "    ┊ three", "    ┊ four"]

@@ -46,7 +46,7 @@ class Activity(Panel):
     def show(self, state: UiState) -> None:
         """Draw this state."""
         old, self._state = self._state, state
-        if not state.running:
+        if not state.running or state.phase == "asking":
             self._tails.forget()
         if _drawn_of(old, now := self._clock()) != _drawn_of(state, now):
             self._blocks = self._listed.of(state)

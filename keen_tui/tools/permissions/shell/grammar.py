@@ -63,6 +63,10 @@ _SPELLED: Final = re.compile(r"[^\0-\x7f]|Q")
 _SPELLING: Final = re.compile("Q(?:Q|x([0-9a-f]+)q)")
 
 
+_LONGEST_PATH: Final = 60
+"""Characters of a file's name up to which a reason names it."""
+
+
 class NotUnderstood(Exception):
     """A part of the command isn't understood; the text says which part, or why."""
 
@@ -195,6 +199,8 @@ def _require_harmless(redirect: Node) -> None:
             return
         if texts[0] == ">&" and texts[1] in ("1", "2"):
             return
+    if ">" in texts[0] and kinds[1:] == ["word"] and len(texts[1]) <= _LONGEST_PATH:
+        raise NotUnderstood(f"it writes to {texts[1]}")
     raise NotUnderstood("it redirects its input or output")
 
 

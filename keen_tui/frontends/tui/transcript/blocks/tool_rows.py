@@ -99,7 +99,7 @@ def _listed(*words: tuple[str, str]) -> list[tuple[str, str]]:
 
 def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
     rows = [_row(block, context), *(_remark(words, context.look) for words in remarks(block))]
-    if block.status == "running":
+    if block.status == "running" or (block.status == "asks" and block.tail):
         shown = LIVE_LINES_UNFOLDED if context.unfolded else TAIL_LINES
         return [*rows, *_tail(block, context.look, shown)]
     if context.unfolded and block.result is not None:
