@@ -9,7 +9,8 @@ from pathlib import Path
 
 from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
 from keen_tui.frontends.tui.startup.usual_theme import theme_for
-from keen_tui.settings.schema import Settings
+from keen_tui.frontends.tui.widgets.field import Field
+from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.settings.service import SettingsService
 from keen_tui.tools.permissions.rule_check import check_rules
 from tests.support.waiting import until
@@ -28,16 +29,22 @@ async def settings_screen(
         await driver.type("/settings")
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen))
-        await driver.until_shown("provider")
+        await driver.until_shown("type to find a setting")
         yield driver
 
 
 async def choose(driver: Driver, name: str) -> None:
-    """Move to the setting of that name."""
-    await driver.press("home")
+    """Find the setting of that name, and choose it."""
     screen = driver.app.screen
     assert isinstance(screen, SettingsScreen)
-    await until(lambda: screen.chosen.name == name, moment=lambda: driver.press("down"))
+    while driver.app.screen.query_one("#setting-search", Field).value:
+        await driver.press("backspace")
+    await driver.type(name)
+    await until(lambda: chosen(screen) == name, moment=lambda: driver.press("down"))
+
+
+def chosen(screen: SettingsScreen) -> str:
+    return screen.chosen.name if screen.chosen else ""
 
 
 def written(folder: Path) -> str:
@@ -47,7 +54,13 @@ def written(folder: Path) -> str:
 async def test_value_source_meaning_and_default_of_a_setting_are_shown(tmp_path: Path) -> None:
     async with settings_screen(tmp_path, 'mode = "plan"\n', max_steps=7) as driver:
         assert driver.rows()[driver.row_with("    mode ")].split() == ["mode", "plan", "settings", "file"]
-        assert driver.rows()[driver.row_with("max_steps")].split() == ["max_steps", "7", "command", "line"]
+        await choose(driver, "max_steps")
+        assert driver.rows()[driver.row_with("▌   max_steps")].split()[1:] == [
+            "max_steps",
+            "7",
+            "command",
+            "line",
+        ]
         await choose(driver, "mode")
         await driver.until_shown("What runs without asking.")
         await driver.until_shown("default ask   takes effect at once   one of ask, auto-edit, plan, auto")
@@ -64,7 +77,7 @@ async def test_a_value_from_a_list_changes_at_once_and_is_written(tmp_path: Path
         await driver.press("right")
         await driver.until(lambda: driver.app.theme != "keen-dark")
         assert f'theme = "{driver.app.theme}"' in written(tmp_path)
-        await driver.press("delete")
+        await driver.press("ctrl+r")
         await driver.until(lambda: driver.app.theme == theme_for("", os.environ))
         assert "theme" not in written(tmp_path)
 
@@ -82,7 +95,7 @@ async def test_a_value_is_typed_and_one_that_cannot_be_says_why(tmp_path: Path) 
         await driver.press("enter")
         await driver.until_shown("It takes effect at the next start.")
         assert written(tmp_path) == "max_steps = 12\n"
-        await driver.press("escape")
+        await driver.press("escape", "escape", "escape")
         await driver.until(lambda: driver.app.screen is driver.screen)
 
 
@@ -115,7 +128,7 @@ async def test_rules_are_shown_and_changed_in_the_file_only(tmp_path: Path) -> N
     async with settings_screen(tmp_path, '[permissions]\ndeny = ["bash(curl)"]\n') as driver:
         await choose(driver, "permissions.deny")
         await driver.until_shown("Rules for what never runs.")
-        assert "bash(curl)" in driver.rows()[driver.row_with("permissions.deny")]
+        assert "bash(curl)" in driver.rows()[driver.row_with("▌   permissions.deny")]
         await driver.press("delete")
         await driver.until_shown("Edit this one in the file")
         assert "bash(curl)" in written(tmp_path)
@@ -123,7 +136,57 @@ async def test_rules_are_shown_and_changed_in_the_file_only(tmp_path: Path) -> N
 
 async def test_all_settings_can_be_reached_on_a_small_terminal(tmp_path: Path) -> None:
     async with settings_screen(tmp_path, size=(80, 24)) as driver:
+        await driver.press("ctrl+end", "enter")
         await driver.until_shown("below")
-        await driver.press("end")
+        await driver.press("ctrl+end")
         await driver.until_shown("Programs and addresses that offer tools")
         assert driver.shows("▌   mcp_servers ")
+
+
+def names(driver: Driver) -> list[str]:
+    """The first words of the rows between the search and what the chosen setting means."""
+    top = driver.row_with("type to find a setting") + 1
+    rows = (row[4:].split("  ")[0].strip() for row in driver.rows()[top:] if row.startswith(("▌", "    ")))
+    return [row for row in rows if row]
+
+
+SIX = ["model", "effort", "mode", "theme", "notify", "memory.policy"]
+
+
+async def test_six_come_first_and_more_unfolds_the_rest(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path) as driver:
+        assert names(driver)[:7] == [*SIX, "more"]
+        assert driver.shows(f"{len(Settings._fields) - 6} settings")
+        assert not driver.shows("max_steps")
+        await driver.press("ctrl+end", "enter")
+        await driver.until_shown("max_steps")
+        assert names(driver)[:7] == [*SIX, "provider"]
+        assert isinstance(driver.app.screen, SettingsScreen)
+        assert chosen(driver.app.screen) == "provider"
+        assert not driver.shows("▌   more")
+
+
+async def test_letters_find_every_setting_by_its_name_and_by_what_it_means(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path) as driver:
+        for name in (name_in_file(each) for each in Settings._fields):
+            await choose(driver, name)
+        for _ in name:
+            await driver.press("backspace")
+        await driver.type("bell")
+        await driver.until(lambda: driver.shows("▌   notify"))
+        assert not driver.shows("memory.policy")
+        await driver.type("zz")
+        await driver.until_shown("No setting matches.")
+        await driver.press("enter", "right", "ctrl+r", "down")
+        assert not (tmp_path / "settings.toml").exists()
+        await driver.press("escape")
+        await driver.until(lambda: driver.shows("memory.policy"))
+
+
+async def test_letters_that_were_keys_are_letters(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, 'mode = "plan"\n') as driver:
+        await driver.type("eq")
+        await driver.press("backspace", "backspace", "backspace")
+        await driver.until(lambda: driver.shows("memory.policy"))
+        assert isinstance(driver.app.screen, SettingsScreen)
+        assert written(tmp_path) == 'mode = "plan"\n'

@@ -32,7 +32,9 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Choose",
         "choose and confirm; page up, page down, home and end move further",
     ),
-    _told("page_filter", ("a", "…", "z"), "Filter", "Sessions, Models, Help: filters by what you type"),
+    _told(
+        "page_filter", ("a", "…", "z"), "Filter", "Sessions, Models, Settings, Help: filters by what you type"
+    ),
     _told(
         "page_turn",
         ("left", "right"),
@@ -43,7 +45,11 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "page_edit",
         ("e",),
         "Edit",
-        "Changes, Settings, Review: opens your editor there. Next request: edits TurnMemory",
+        "Changes, Review: opens your editor there. Next request: edits TurnMemory",
+    ),
+    replace(
+        _told("page_file", (), "Open the file", "Settings: opens the file in your editor, at the setting"),
+        follows="edit_draft",
     ),
     _key("page_policy", ("p",), "Use the policy", "Next request: uses the memory policy that you look at"),
     _key("page_usage", ("u",), "Usage", "Next request: shows tokens and cost, turn by turn; again goes back"),
@@ -80,9 +86,10 @@ PAGE_ACTIONS: tuple[Action, ...] = (
     _key("page_view", ("s",), "Other view", "Changes: shows them side by side, or one below the other"),
     _key(
         "page_reset",
-        ("delete", "backspace"),
+        ("ctrl+r", "delete"),
         "Reset",
         "Settings: back to the default",
+        in_browser="alt+r",
     ),
     _key(
         "page_forget",

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import Setting
 from keen_tui.frontends.shared.port import SettingsPort
-from keen_tui.frontends.tui.keys.keymap import same_key, shown
+from keen_tui.frontends.tui.keys.keymap import field_keys, same_key, shown
 from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -29,6 +30,20 @@ _LOW = 16
 _MODEL = ("provider", "model", "effort")
 """Settings that the model picker changes: they belong together."""
 
+_KEYS = {
+    "escape": "leave",
+    "enter": "change",
+    "up": "move(-1)",
+    "down": "move(1)",
+    "pageup": "move(-10)",
+    "pagedown": "move(10)",
+    "ctrl+home": "move(-1000)",
+    "ctrl+end": "move(1000)",
+    "left": "turn(-1)",
+    "right": "turn(1)",
+}
+_ACTIONS = {"page_reset": "reset", "edit_draft": "edit"}
+
 
 class SettingsScreen(KeenScreen[bool]):
     """Dismissed with True when a model shall be chosen.
@@ -39,20 +54,10 @@ class SettingsScreen(KeenScreen[bool]):
         themes: the names of the themes to choose from.
     """
 
-    AUTO_FOCUS = ""
+    AUTO_FOCUS = "#setting-search"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", show=False),
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        Binding("home", "move(-1000)", show=False),
-        Binding("end", "move(1000)", show=False),
-        Binding("left", "turn(-1)", show=False),
-        Binding("right,space", "turn(1)", show=False),
-        Binding("enter", "change", show=False),
-        same_key("page_reset", "reset"),
-        same_key("page_edit", "edit"),
+        *(Binding(key, action, show=False) for key, action in _KEYS.items()),
+        *(same_key(action_id, does) for action_id, does in _ACTIONS.items()),
     ]
 
     def __init__(
@@ -73,18 +78,22 @@ class SettingsScreen(KeenScreen[bool]):
         self._head = SessionsHead(styles, glyphs)
         self._list = SettingList(styles, glyphs)
         self._detail = SettingDetail(styles, glyphs)
+        self._search = Field(id="setting-search", keys=_KEYS | field_keys(_ACTIONS))
+        self._search.placeholder = "type to find a setting"
         self._field = Field(id="setting-field", keys={"enter": "keep", "escape": "leave"})
         self._field.display = False
         self._foot = Foot(styles, glyphs)
         self._show(settings)
 
     @property
-    def chosen(self) -> Setting:
-        """The setting that keys change."""
-        return self._list.chosen
+    def chosen(self) -> Setting | None:
+        """The setting that keys change; None on the row that unfolds the rest, and where nothing fits."""
+        chosen = self._list.chosen
+        return chosen if isinstance(chosen, Setting) else None
 
     def compose(self) -> ComposeResult:
         yield self._head
+        yield self._search
         yield self._list
         yield self._detail
         yield self._field
@@ -93,21 +102,28 @@ class SettingsScreen(KeenScreen[bool]):
     def on_resize(self) -> None:
         self.set_class(self.size.height < _LOW, "-low")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a value is typed, only its own keys do something."""
+        return not self._typing or action not in ("move", "turn", "change", "reset", "edit")
+
     def action_move(self, step: int) -> None:
         """Choose another setting."""
         self._list.move(step)
 
     def action_turn(self, step: int) -> None:
         """The next or the last of the values that can be listed."""
-        setting = self._list.chosen
-        if setting.choices:
+        setting = self.chosen
+        if setting and setting.choices:
             place = setting.choices.index(setting.value) if setting.value in setting.choices else -1
             self._change(setting, setting.choices[(place + step) % len(setting.choices)])
 
     def action_change(self) -> None:
-        """Change the chosen setting in the way that it is changed."""
-        setting = self._list.chosen
-        if setting.name in _MODEL:
+        """Change the chosen setting in the way that it is changed, or unfold the rest."""
+        setting = self.chosen
+        if setting is None:
+            if self._list.chosen:
+                self._list.unfold()
+        elif setting.name in _MODEL:
             self.dismiss(True)
         elif setting.in_file:
             self.action_edit()
@@ -123,25 +139,32 @@ class SettingsScreen(KeenScreen[bool]):
 
     def action_reset(self) -> None:
         """Take the chosen setting out of the file."""
-        self._change(self._list.chosen, "")
+        if self.chosen:
+            self._change(self.chosen, "")
 
     def action_keep(self) -> None:
         """Set what was typed."""
-        setting, text = self._list.chosen, self._field.value
-        if self._change(setting, text):
+        if self.chosen and self._change(self.chosen, self._field.value):
             self._stop_typing()
 
     def action_leave(self) -> None:
-        """Leave the field, or the screen."""
+        """Leave the field, the search, or the screen."""
         if self._typing:
             self._stop_typing()
             self._foot.say("")
+        elif self._search.value:
+            self._search.write("")
         else:
             self.dismiss(False)
 
     def action_edit(self) -> None:
         """Open the file in the user's own editor, at the chosen setting."""
         self.run_worker(self._edit(), name="editor", group="editor", exclusive=True)
+
+    @on(Input.Changed, "#setting-search")
+    def _filter(self, changed: Input.Changed) -> None:
+        if changed.value != self._list.wanted:
+            self._list.filter(changed.value)
 
     @on(SettingList.Moved)
     def _moved(self) -> None:
@@ -151,7 +174,8 @@ class SettingsScreen(KeenScreen[bool]):
     async def _edit(self) -> None:
         try:
             file = self._port.prepare_file()
-            await open_in_editor(self.app, file, self._port.line(self._list.chosen.name))
+            line = self._port.line(self.chosen.name) if self.chosen else 0
+            await open_in_editor(self.app, file, line)
             before = {setting.name: setting.value for setting in self._list.settings}
             self._reload()
         except KeenError as error:
@@ -167,7 +191,7 @@ class SettingsScreen(KeenScreen[bool]):
     def _change(self, setting: Setting, text: str) -> bool:
         """Write it, let it take effect, show it. False: it can't be."""
         if setting.in_file:
-            self._foot.say("Edit this one in the file (e).")
+            self._foot.say(f"Edit this one in the file ({shown('edit_draft')}).")
             return False
         try:
             value = self._port.change(setting.name, text)
@@ -177,7 +201,9 @@ class SettingsScreen(KeenScreen[bool]):
         except KeenError as error:
             self._foot.say(str(error))
             return False
-        self._foot.say(self._said(self._list.chosen, text))
+        self._foot.say(
+            self._said(next(each for each in self._list.settings if each.name == setting.name), text)
+        )
         return True
 
     def _said(self, setting: Setting, text: str) -> str:
@@ -202,12 +228,16 @@ class SettingsScreen(KeenScreen[bool]):
         self._tell()
 
     def _tell(self) -> None:
-        setting, glyphs = self._list.chosen, self._list.glyphs
+        setting, glyphs = self.chosen, self._list.glyphs
         self._detail.show(setting)
         if self._typing:
             self._foot.show(("enter", "set it"), ("esc", "cancel"))
             return
-        keys = [(shown("page_edit"), "open the file"), ("esc", "back")]
+        keys = [(shown("edit_draft"), "open the file"), ("esc", "back")]
+        if setting is None:
+            unfolds = [("enter", "show them")] if self._list.chosen else []
+            self._foot.show(*unfolds, *keys)
+            return
         if setting.source == "settings file" and not setting.in_file:
             keys.insert(0, (shown("page_reset"), "default"))
         if setting.choices:
@@ -219,5 +249,5 @@ class SettingsScreen(KeenScreen[bool]):
     def _stop_typing(self) -> None:
         self._typing = False
         self._field.display = False
-        self.set_focus(None)
+        self.set_focus(self._search)
         self._tell()
