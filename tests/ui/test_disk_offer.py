@@ -16,7 +16,7 @@ from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace
 
-OFFER = "f6 keeps incomplete turns on disk from now on, so they outlive Keen"
+OFFER = "f6 keeps incomplete turns on disk, so they outlive Keen"
 
 
 @asynccontextmanager

@@ -25,15 +25,28 @@ from tests.support.waiting import until
 SMALL = (80, 20)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 30)])
-async def test_the_incomplete_block_stands_at_the_end_over_the_full_width(size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("size", "rows"), [((80, 24), 5), ((120, 30), 8)])
+async def test_the_incomplete_block_stands_at_the_end_over_the_full_width(
+    size: tuple[int, int], rows: int
+) -> None:
     app = TranscriptApp(long_session(40), incomplete_turn(99))
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        assert "Turn incomplete" in app.rows[-8]
-        assert app.rows[-3].startswith("▌    ctrl+r    retry")
+        assert "Turn incomplete" in app.rows[-rows]
+        retry = next(row for row in app.rows[-rows:] if "ctrl+r" in row)
+        assert retry.startswith("▌    ctrl+r    retry")
         assert app.transcript.render_line(size[1] - 1).cell_length == size[0]
         assert app.transcript.viewport.key_chip_visible
+
+
+async def test_the_incomplete_block_follows_the_height_of_the_terminal() -> None:
+    app = TranscriptApp(long_session(40), incomplete_turn(99))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        low = app.transcript.document.height(len(app.transcript.document) - 1)
+        await pilot.resize_terminal(80, 40)
+        await pilot.pause()
+        assert app.transcript.document.height(len(app.transcript.document) - 1) > low
 
 
 async def test_scrolling_the_key_out_of_view_is_told() -> None:

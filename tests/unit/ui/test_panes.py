@@ -161,8 +161,10 @@ def test_the_status_bar_gives_up_totals_first_and_keeps_mode_meter_and_badge() -
     assert "10.4k of 200k" in whole
     narrow = status(state, 64)
     assert "↑" not in narrow
-    for part in ("ask", "5 %", "▲ pending: 4 calls", "ctrl+r retry"):
+    for part in ("ask", "5 %", "▲ pending: 4 calls", "f1 help"):
         assert part in narrow
+    assert "ctrl+r" not in narrow, "the transcript names the key"
+    assert "ctrl+r retry" in status(state, 64, chip_in_view=False)
 
 
 def test_the_status_bar_says_in_a_word_what_commands_run_in() -> None:

@@ -17,6 +17,7 @@ class BlockContext(Struct, frozen=True):
     `breath` is true in the half of the second in which a running call's dot is small. A block that isn't
     `unfolded` may show an `excerpt`. `labelled` returns a text with labels for the long pastes in it. While
     something is `asked`, no other key is highlighted. `has_ways_on`: an end that waits shows its keys.
+    `is_low`: the terminal has few rows.
     """
 
     look: RenderStyle
@@ -25,6 +26,7 @@ class BlockContext(Struct, frozen=True):
     unfolded: bool = False
     excerpt: bool = False
     breath: bool = False
+    is_low: bool = False
     has_ways_on: bool = True
     labelled: Callable[[str], str] = str
     asked: bool = False

@@ -61,6 +61,8 @@ class Document:
         self.breath = False
         self.asked = False
         """Whether a question is open: then the key to press is in the question."""
+        self.is_low = False
+        """Whether the terminal has few rows: then the last block takes fewer."""
         self.has_ways_on = True
         self.labelled: Callable[[str], str] = str
         """Returns a text of the user with labels for the long pastes in it."""
@@ -275,7 +277,7 @@ class Document:
         return ticking
 
     def redraw_end(self) -> None:
-        """Redraw the last block, whose chip depends on `asked`."""
+        """Redraw the last block, whose chip depends on `asked`, and its height on `is_low`."""
         if self.entries:
             self._changed(len(self.entries) - 1)
 
@@ -374,6 +376,7 @@ class Document:
             unfolded=view == "unfolded",
             excerpt=view == "excerpt",
             breath=self.breath,
+            is_low=self.is_low,
             has_ways_on=self.has_ways_on,
             labelled=self.labelled,
             asked=self.asked,

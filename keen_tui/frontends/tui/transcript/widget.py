@@ -45,6 +45,8 @@ from keen_tui.frontends.tui.transcript.selection import TextSelection
 from keen_tui.frontends.tui.transcript.viewport import HeightUpdates, Viewport
 
 WHEEL_ROWS: Final = 3
+_ROOMY_FROM: Final = 30
+"""Rows of the terminal from which an incomplete turn has empty rows around its facts."""
 
 
 class Transcript(StripWidget, ScrollView, can_focus=True):
@@ -283,6 +285,9 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
+        if self.document.is_low != (is_low := self.app.size.height < _ROOMY_FROM):
+            self.document.is_low = is_low
+            self.document.redraw_end()
         look = self.document.look
         width = self.size.width
         if width and width != look.width:

@@ -186,14 +186,14 @@ class StatusBar(RowWidget):
         if state.running:
             return self._right_of_running(help_key if room >= _ROOM_FOR_HINTS else Text())
         if state.pending:
-            return self._pending_badge(room)
+            return self._pending_badge(room, help_key)
         if self._overlay_open:
             return self.fact(self.hint("sidebar", "close"), self.hint("next_pane"))
         if state.failed:
             stopped = state.failed.outcome == "stopped"
             words = f"{glyphs.stopped} stopped" if stopped else f"{glyphs.failed} failed"
             failed = Text(words, look("soft" if stopped else "fail", bold=True))
-            return self.fact(failed, self.hint("retry", "send again"))
+            return self.fact(failed, help_key if self._chip_in_view else self.hint("retry", "send again"))
         return self.fact(self.hint("palette"), help_key) if room >= _ROOM_FOR_HINTS else help_key
 
     def _right_of_replay(self, room: int) -> Text:
@@ -222,7 +222,8 @@ class StatusBar(RowWidget):
             return self.fact(self.hint("sidebar", "close"), stop)
         return self.fact(stop, help_key)
 
-    def _pending_badge(self, room: int) -> Text:
+    def _pending_badge(self, room: int, help_key: Text) -> Text:
+        """What is pending; the key that continues it only while the transcript doesn't show that."""
         pending, look = self._state.pending, self.look
         assert pending is not None
         words = f"{self.glyphs.look} pending: {kept_words(pending.calls, pending.agents)}"
@@ -230,4 +231,4 @@ class StatusBar(RowWidget):
             words = f"{self.glyphs.look} pending"
         if not self._chip_in_view:
             return Text(f" {words}   {shown('retry')} retry ", look("on-wait", on="wait-fill", bold=True))
-        return self.fact(Text(words, look("wait", bold=True)), self.hint("retry"))
+        return self.fact(Text(words, look("wait", bold=True)), help_key)

@@ -66,7 +66,7 @@ from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
 from keen_tui.frontends.tui.workspace.parts import Parts
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
 
-_KEEPS_ON_DISK = "keeps incomplete turns on disk from now on, so they outlive Keen"
+_KEEPS_ON_DISK = "keeps incomplete turns on disk, so they outlive Keen"
 
 
 class WorkspaceScreen(KeenScreen[None]):
@@ -269,7 +269,7 @@ class WorkspaceScreen(KeenScreen[None]):
         self.welcome.show_mode(self.session.mode)
         self.status.show(
             self.state,
-            chip_in_view=self.transcript.viewport.key_chip_visible if self.state.pending else True,
+            chip_in_view=self.transcript.viewport.key_chip_visible,
             pane_keys=pane_keys(
                 self.focused_place,
                 is_command=self.prompt.is_command,

@@ -125,10 +125,11 @@ def _what_was_kept(
         lost = "the 1 word above that was still streaming"
     if block.gone_words:
         lost = f"{counted(block.lost_words, 'word')} of interrupted replies"
-    rows = [
-        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on),
-        *_labelled(*(("not kept", lost) if block.lost_words else ("lost", "nothing")), context, on),
-    ]
+    rows = _labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on)
+    if block.lost_words:
+        rows += _labelled("not kept", lost, context, on)
+    elif not context.is_low:
+        rows += _labelled("lost", "nothing", context, on)
     for number, call in enumerate(end.unknown_calls[:_UNKNOWN_SHOWN]):
         rows += _labelled("" if number else "unknown", f"effects of {unknown_call(call)}", context, on)
     more = len(end.unknown_calls) - _UNKNOWN_SHOWN
@@ -138,13 +139,14 @@ def _what_was_kept(
 def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext) -> list[Line]:
     """The block that shows the way on: what is kept, what is not, and the two keys, which a replay hasn't."""
     reason = why_ended(end) + (f" after {duration(end.seconds)}" if end.seconds else "")
+    blank: list[list[Segment]] = [] if context.is_low else [[]]
     rows = [
-        [],
+        *blank,
         *_title(context.look.glyphs.look, "wait", "Turn incomplete", reason, context, "wait-wash"),
         *_detail(end, context, "wait-wash"),
-        [],
+        *blank,
         *_what_was_kept(block, end, context, "wait-wash"),
-        [],
+        *blank,
     ]
     if not context.has_ways_on:
         return [_washed(row, context, is_chip=False) for row in rows]
@@ -163,7 +165,7 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext
             f"asks first; {remembered} remembered" if changed else "asks first; no file was changed",
             False,
         ),
-        [],
+        *blank,
     ]
     chip = -1 if context.asked else first
     return [_washed(row, context, is_chip=number == chip) for number, row in enumerate(rows)]
