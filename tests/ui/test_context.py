@@ -283,6 +283,31 @@ async def test_only_turns_have_a_memory_to_edit(tmp_path: Path) -> None:
         await driver.until_shown("Choose a turn to edit its TurnMemory.")
 
 
+async def test_memory_begins_at_the_newest_finished_turn_and_an_unfinished_one_has_no_editor(
+    tmp_path: Path,
+) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.report = contexts.pictured()
+        await driver.play(*story.three_turns(), story.started(4, "go"), story.incomplete(4))
+        await driver.type("/memory")
+        await driver.press("enter")
+        await shown(driver)
+        await driver.press("e")
+        await driver.until_shown("TurnMemory of turn 3")
+        await driver.until_shown("enter save   esc back")
+        await driver.press("x")
+        await driver.until_shown("esc discard changes")
+        await driver.press("x")
+        await driver.until_shown("enter save   esc back")
+        await driver.press("escape")
+        await shown(driver)
+        assert driver.shows("e edit memory")
+        await driver.press("down")
+        await driver.until(lambda: not driver.shows("e edit memory"))
+        await driver.press("e")
+        await driver.until_shown("Turn 4 isn't finished, so there is nothing to edit yet.")
+
+
 async def test_a_thousand_turns_are_walked_with_the_total_in_view(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(120, 36)) as driver:
         driver.session.report = contexts.long(1_000)
@@ -346,7 +371,7 @@ async def test_without_colour_signs_and_words_say_it_all(tmp_path: Path) -> None
         await shown(driver)
         assert driver.shows("* summary") and driver.shows("in use")
         assert driver.shows("! pending")
-        assert driver.rows()[driver.row_with("turn 4")].startswith("|"), "the chosen row has the bar"
+        assert driver.rows()[driver.row_with("turn 3")].startswith("|"), "the chosen row has the bar"
         assert "\n".join(driver.rows()).isascii()
 
 

@@ -193,6 +193,11 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     spent: Spent = NOTHING
 
     @property
+    def is_editable(self) -> bool:
+        """Whether what is remembered of it can be edited: it has ended, and no summary stands for it."""
+        return self.carried_bytes is not None and not self.summarised
+
+    @property
     def memory(self) -> TurnMemory:
         return replace(turn_memory(self.facts), notes=self.notes)
 

@@ -247,7 +247,9 @@ class MemoryEditor(KeenScreen[str | None]):
         if self._note.display:
             self._foot.show(("enter", "add the note"), ("esc", "no note"))
             return
-        keys = [(shown("page_note"), "note"), ("enter", "save"), ("esc", "discard changes")]
+        is_changed = memory_of(self._rows.entries, self._before) != self._before
+        leaving = "discard changes" if is_changed else "back"
+        keys = [(shown("page_note"), "note"), ("enter", "save"), ("esc", leaving)]
         if chosen:
             verb = "keep" if chosen.forgotten else "forget"
             keys = [(f"{glyphs.up}{glyphs.down}", "entry"), (shown("page_forget"), verb), *keys]

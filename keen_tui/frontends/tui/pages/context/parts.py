@@ -194,8 +194,9 @@ def _group(parts: Sequence[ContextPart], place: int) -> str:
 
 
 def _first_choice(parts: Sequence[ContextPart]) -> int:
-    """The newest turn, else the first part."""
-    return max((place for place, part in enumerate(parts) if part.kind == "turn"), default=0)
+    """The newest finished turn, else the newest one, else the first part."""
+    turns = [place for place, part in enumerate(parts) if part.kind == "turn"]
+    return max(turns, key=lambda place: (_group(parts, place) == "past", place), default=0)
 
 
 def _key(part: ContextPart | None) -> tuple[str, str, int] | None:

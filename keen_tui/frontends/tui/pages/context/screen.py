@@ -26,7 +26,7 @@ from keen_tui.frontends.tui.pages.context.pane import PartPane
 from keen_tui.frontends.tui.pages.context.parts import PartTable
 from keen_tui.frontends.tui.pages.context.reader import PartReader
 from keen_tui.frontends.tui.pages.usage import UsageScreen
-from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.state.state import TurnRow, UiState
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.header import HeaderBar
 
@@ -155,13 +155,23 @@ class ContextScreen(KeenScreen[None]):
         if part is None or part.kind != "turn":
             self._foot.say("Choose a turn to edit its TurnMemory.")
             return
-        row = next((row for row in self._state.turns if row.turn == part.turn), None)
+        row = self._chosen_turn
         if row is None:
             self._foot.say("Nothing is known of this turn.")
+            return
+        if not row.is_editable:
+            self._foot.say(f"Turn {row.turn} isn't finished, so there is nothing to edit yet.")
             return
         save = partial(self._controls.edit_memory, row.turn)
         editor = MemoryEditor(self._foot.look, self._foot.glyphs, row, self._view.report.policy, save)
         self.app.push_screen(editor, self._edited)
+
+    @property
+    def _chosen_turn(self) -> TurnRow | None:
+        part = self._table.chosen
+        if part is None or part.kind != "turn":
+            return None
+        return next((row for row in self._state.turns if row.turn == part.turn), None)
 
     @on(PartTable.Picked)
     def _show_part(self) -> None:
@@ -198,14 +208,14 @@ class ContextScreen(KeenScreen[None]):
 
     def _tell(self) -> None:
         """The keys; those of the memory only where there is some."""
-        glyphs, part = self._foot.glyphs, self._table.chosen
+        glyphs, turn = self._foot.glyphs, self._chosen_turn
         keys = [
             (f"{glyphs.up}{glyphs.down}", "part"),
             (f"{glyphs.left}{glyphs.right}", "policy"),
             ("enter", "read"),
         ]
         keys += [(shown("page_policy"), "use it")] if self._view.chosen != self._view.in_use else []
-        keys += [(shown("page_edit"), "edit memory")] if part and part.kind == "turn" else []
+        keys += [(shown("page_edit"), "edit memory")] if turn and turn.is_editable else []
         fact = ESTIMATES if self.app.size.width >= WIDE_FROM else ""
         keys += [(shown("page_usage"), "usage"), (shown("page_copy"), "copy")]
         self._foot.show(*keys, ("esc", "back"), fact=fact)
