@@ -76,14 +76,17 @@ def _to_the_end(arguments: Sequence[str]) -> int:
 def _start(arguments: Sequence[str]) -> int:
     from keen_tui.settings.flags import parsed
 
-    given = parsed(arguments)
+    return _run(parsed(arguments))
+
+
+def _run(given: Mapping[str, Any]) -> int:
     _require_folder()
     written = _written_settings()
     if given.keys() & {"provider", "effort", "theme", "resume"}:
         from keen_tui.subcommands.given_values import require_known
 
         require_known(given, os.environ, has_model="model" in given or "model" in written)
-    if "worktree" in given:
+    if "worktree" in given and "entered" not in given:
         from keen_tui.subcommands.worktrees import enter
 
         given = {**given, "entered": enter(given["worktree"], os.environ)}
@@ -108,7 +111,11 @@ def _start(arguments: Sequence[str]) -> int:
         close_memory()
         from keen_tui.start_tui import run_on_screen
 
-        return run_on_screen(given)
+        was_tour = run_on_screen(given)
+    if not was_tour:
+        return 0
+    work = {name: value for name, value in given.items() if name not in ("demo", "pace")}
+    return _run({**work, "picks_model": True})
 
 
 def _settle_trust() -> None:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
 
 
-def run_on_screen(given: Mapping[str, Any]) -> int:
-    """Show the screen for the given flags (`flags.parsed`) until the user leaves; returns the exit code.
+def run_on_screen(given: Mapping[str, Any]) -> bool:
+    """Show the screen for the given flags (`flags.parsed`) until the user leaves. Returns whether they left
+    the tour for a session with a model of their own.
 
     Raises:
         KeenError: what can't be done, as a sentence for the user.
@@ -36,9 +37,10 @@ def run_on_screen(given: Mapping[str, Any]) -> int:
     begin_log(os.environ)
     is_work = "demo" not in given and command_of(given) != "replay"
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
-    if _show(settings, lambda leaving: _setup(settings, given, problem, leaving)) == "demo":
-        _show(settings, lambda leaving: _tour(settings, 1.0, leaving))
-    return 0
+    left = _show(settings, lambda leaving: _setup(settings, given, problem, leaving))
+    if left == "demo":
+        left = _show(settings, lambda leaving: _tour(settings, 1.0, leaving))
+    return left == "models"
 
 
 def _show(settings: Settings, make: Callable[[ExitStack], FrontEndSetup]) -> str | None:
@@ -71,11 +73,15 @@ def _wrong_key_placed(file: Path) -> Iterator[None]:
 def _setup(settings: Settings, given: Mapping[str, Any], problem: str, leaving: ExitStack) -> FrontEndSetup:
     if "demo" in given:
         return _tour(settings, given.get("pace", 1.0), leaving)
+    from msgspec.structs import replace
+
     from keen_tui import frontend_setup
 
     if command_of(given) == "replay":
         return frontend_setup.replay(given["words"][1], given.get("speed", 1.0), os.environ)
-    return frontend_setup.live(settings, given, os.environ, problem)
+    return replace(
+        frontend_setup.live(settings, given, os.environ, problem), picks_model="picks_model" in given
+    )
 
 
 def _tour(settings: Settings, pace: float, leaving: ExitStack) -> FrontEndSetup:

@@ -20,15 +20,19 @@ class Guide:
 
     Args:
         send, retry, leave: the keys that do so, as they are written.
+        last_prompt: the command that leaves the tour for a model of the user's own, "" where there is none.
     """
 
-    def __init__(self, *, send: str = "enter", retry: str = "ctrl+r", leave: str = "ctrl+d") -> None:
+    def __init__(
+        self, *, send: str = "enter", retry: str = "ctrl+r", leave: str = "ctrl+d", last_prompt: str = ""
+    ) -> None:
         self._send, self._retry, self._leave = send, retry, leave
         self.welcome = (
             "The guided tour: the model is a script on this machine; the loop, the tools and the tests are "
             f"real. Press {send} to send the task."
         )
         self.next_prompt = FIRST_PROMPT
+        self._last_prompt = last_prompt
         self._recovered = False
 
     def words(self, event: Event) -> str | None:
@@ -61,6 +65,11 @@ class Guide:
                 carried = "TurnMemory shows everything later turns will know."
                 return f"{again}{carried} Press {self._send} to ask the model."
             case TurnDone():
-                leaves = f"{self._leave} quits."
-                return f"That's Keen. To use it with your own model: keen-tui --model NAME. {leaves}"
+                self.next_prompt = self._last_prompt
+                return self._farewell()
         return None
+
+    def _farewell(self) -> str:
+        if self._last_prompt:
+            return f"That's Keen. Press {self._send} to choose a model of your own. {self._leave} quits."
+        return f"That's Keen. To choose a model of your own, start it without --demo. {self._leave} quits."

@@ -26,6 +26,12 @@ class PlainGuide(Guide):
     def __init__(self) -> None:
         super().__init__(send="enter", retry="/retry", leave="/exit")
 
+    def _farewell(self) -> str:
+        return (
+            "That's Keen. To use it with a model of your own, quit with /exit, start keen-tui --plain, and "
+            "choose the model with /model."
+        )
+
     def words(self, event: Event) -> str | None:
         """What to say now, None for nothing."""
         said = super().words(event)

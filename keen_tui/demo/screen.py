@@ -16,6 +16,12 @@ from keen_tui.wiring import build_file_names
 def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> FrontEndSetup:
     """The scratch project with the tour beside it; `leaving` takes it down."""
     session = leaving.enter_context(tour_session(settings, pace))
-    guide = Guide(send=shown("send"), retry=shown("retry"), leave=shown("leave_or_delete"))
-    files = build_file_names(session.workspace)
-    return FrontEndSetup(session=session, controls=session, files=files, companion=Tour(session, guide).run)
+    keys = {"send": shown("send"), "retry": shown("retry"), "leave": shown("leave_or_delete")}
+    guide = Guide(**keys, last_prompt="/model")
+    return FrontEndSetup(
+        session=session,
+        controls=session,
+        files=build_file_names(session.workspace),
+        companion=Tour(session, guide).run,
+        is_tour=True,
+    )

@@ -266,6 +266,33 @@ def test_all_notices_of_the_start_stand_beside_each_other(tmp_path: Path) -> Non
         assert "There is no theme" in terminal.screen()
 
 
+def test_the_tour_leads_to_the_choice_of_a_model_in_the_folder_of_the_start(tmp_path: Path) -> None:
+    (tmp_path / ".keen").mkdir()
+    (tmp_path / ".keen/settings.toml").write_text('effort = "high"')
+    environ = {"KEEN_HOME": str(tmp_path / "home"), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
+    command = (sys.executable, "-P", "-m", "keen_tui", "--demo")
+    with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
+        terminal.wait_for_screen("The guided tour", "shopcart", "ctrl+p actions")
+        terminal.type("/model\r")
+        terminal.wait_for("Use them here?")
+        terminal.type("n\r")
+        terminal.wait_for_screen("Choose a model to begin", "Enter a key", LAST_ROW)
+        terminal.type("\x1b")
+        terminal.wait_for_screen("What should I do?", tmp_path.name, "ctrl+p actions")
+        terminal.type("\x04")
+        assert terminal.wait_for_exit() == 0
+
+
+def test_after_the_tour_the_picker_opens_where_a_model_is_in_use(tmp_path: Path) -> None:
+    environ = {"KEEN_HOME": str(tmp_path), "KEY": "x"}
+    flags = ("--base-url", "http://127.0.0.1:9/v1", "--model", "mine", "--api-key-env", "KEY")
+    command = (sys.executable, "-P", "-m", "keen_tui", "--demo", *flags)
+    with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
+        terminal.wait_for_screen("The guided tour", "shopcart", "ctrl+p actions")
+        terminal.type("/model\r")
+        terminal.wait_for_screen("Choose a model", "now mine", "esc back")
+
+
 def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     environ = {"KEEN_HOME": str(tmp_path), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
     command = (sys.executable, "-P", "-m", "keen_tui")

@@ -79,7 +79,7 @@ class Person:
         self.asked: list[CommandQuestion] = []
         self.said: list[str] = []
         self.shown: list[Page] = []
-        self.left = False
+        self.left = self.to_models = False
         self.draft = ""
         self.title = "A title"
         self.turns: tuple[int, ...] = (1, 2)
@@ -116,8 +116,9 @@ class Person:
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         await action()
 
-    def leave(self) -> None:
+    def leave(self, *, to_models: bool = False) -> None:
         self.left = True
+        self.to_models = to_models
 
 
 class At:
@@ -368,6 +369,19 @@ async def test_line_by_line_undo_offers_no_yes_where_no_file_can_be_restored(tmp
     (question,) = at.person.asked
     assert isinstance(question, UndoQuestion)
     assert [choice.id for choice in line_question_of(question).choices] == ["no"]
+
+
+async def test_in_the_tour_the_choice_of_a_model_ends_it_and_asks_first_what_leaving_asks(
+    tmp_path: Path,
+) -> None:
+    at = At(tmp_path, "keep")
+    tour = replace(at.context, setup=replace(at.context.setup, models=None, is_tour=True))
+    await MODELS.does(tour, "")
+    assert isinstance(at.person.asked[-1], LeaveQuestion)
+    assert not at.person.left
+    at.session.pending = None
+    await MODELS.does(tour, "")
+    assert at.person.left and at.person.to_models
 
 
 async def test_the_next_request_is_the_one_with_the_draft(tmp_path: Path) -> None:

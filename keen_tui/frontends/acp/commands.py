@@ -167,7 +167,7 @@ class EditorUi:
         """Raises SessionRefused: the editor itself begins and opens sessions."""
         raise SessionRefused("Begin or open sessions in the editor.")
 
-    def leave(self) -> None:
+    def leave(self, *, to_models: bool = False) -> None:
         """Does nothing: the program ends when its editor closes it."""
 
     async def flush(self) -> None:

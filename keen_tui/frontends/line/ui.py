@@ -47,7 +47,7 @@ class LineUi:
         self.printer = printer
         self.stats = stats
         self.slash = slash
-        self.leave = leave
+        self._leave = leave
         self.write = suggest
         self.asks_to_leave = False
         self._questions = questions
@@ -86,6 +86,10 @@ class LineUi:
     def tell_written(self, file: Path) -> None:
         """Print that a file was written."""
         self.printer.say(f"Exported to {home_relative(file)}.")
+
+    def leave(self, *, to_models: bool = False) -> None:
+        """End the program."""
+        self._leave()
 
     def apply_setting(self, name: str, value: Any) -> None:
         """Print that the setting takes effect at the next start."""

@@ -306,6 +306,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     sentences to tell the user at the start, `commands` the slash commands from files, and `skills` those that
     can be used, of which most are slash commands, too. `agents` are the definitions of sub-agents,
     `agent_problems` those of the problems about them. `tree` is the session's work tree, if Keen made it.
+    `is_tour`: the tour on the screen, in which choosing a model leaves for a session with that model.
+    `picks_model`: the choice of a model comes first, even if one is in use.
     """
 
     session: WatchedSession
@@ -330,6 +332,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     sub_agents: AgentsPort | None = None
     runs: RunsPort | None = None
     reviews: ReviewsPort | None = None
+    is_tour: bool = False
+    picks_model: bool = False
 
     @property
     def project_name(self) -> str:

@@ -64,8 +64,8 @@ class UiSettings(Struct, frozen=True, kw_only=True):
 
 
 class KeenApp(TerminalApp[str | None]):
-    """Shows a session or the tour until the user leaves. Its result is "left", "demo" for the tour, or None
-    if something else ended it.
+    """Shows a session or the tour until the user leaves. Its result is "left", "demo" for the tour, "models"
+    for a session after the tour, or None if something else ended it.
 
     Args:
         prepare: makes that, in a thread, since most of the program is imported for it. What it raises ends

@@ -68,8 +68,9 @@ class CommandUi(Protocol):
         """Run an action that replaces the session. Raises what `action` does, and SessionRefused while
         another session is being opened."""
 
-    def leave(self) -> None:
-        """End the program."""
+    def leave(self, *, to_models: bool = False) -> None:
+        """End the program. `to_models`: end the tour; a session follows that begins with the choice of a
+        model."""
 
 
 class CommandContext(Struct, frozen=True):

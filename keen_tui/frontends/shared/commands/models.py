@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, kept
+from keen_tui.frontends.shared.commands.turns import may_leave
 from keen_tui.frontends.shared.pages import KeyPage, ModelsPage, ServerPage
 
 if TYPE_CHECKING:
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
 
 async def choose(context: CommandContext, words: str) -> None:
-    """Choose a model, and its effort; one that is named exactly is used at once."""
+    """Choose a model, and its effort; one that is named exactly is used at once. In the tour on the screen,
+    leave it for a session with the chosen model."""
+    if context.setup.is_tour:
+        if await may_leave(context):
+            context.ui.leave(to_models=True)
+        return
     models = choice(context)
     named = [
         model

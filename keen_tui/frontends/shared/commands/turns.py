@@ -76,6 +76,12 @@ async def leave(context: CommandContext, words: str) -> None:
     """Leave; asks first if a turn or a review runs, an incomplete turn is pending, commands run in the
     background, or the session has a work tree of its own. While a turn runs, that work tree isn't asked about
     and stays."""
+    if await may_leave(context):
+        context.ui.leave()
+
+
+async def may_leave(context: CommandContext) -> bool:
+    """Whether to leave; asks where `leave` does. If the answer is to retry the turn, that is done."""
     from keen_tui.frontends.shared.commands.work_tree import may_part
     from keen_tui.frontends.shared.questions import STAYED, LeaveQuestion
 
@@ -89,12 +95,12 @@ async def leave(context: CommandContext, words: str) -> None:
         durable = context.setup.keeps_pending
         choice = await context.ui.ask(LeaveQuestion(pending, running, durable, going, review))
     if choice == "leave":
-        if session.running or await may_part(context):
-            context.ui.leave()
-    elif choice == "retry":
+        return session.running or await may_part(context)
+    if choice == "retry":
         context.controls.retry()
     elif choice == "keep":
         context.ui.say(STAYED)
+    return False
 
 
 def _reviewed(setup: FrontEndSetup) -> str:

@@ -26,6 +26,7 @@ class ModelPages:
     def __init__(self, view: WorkspaceView, commands: CommandRunner) -> None:
         self._view = view
         self._commands = commands
+        self._picks = commands.context.setup.picks_model
 
     @property
     def lacks_model(self) -> bool:
@@ -33,9 +34,13 @@ class ModelPages:
         return self._commands.context.lacks_model
 
     def begin(self, reason: str = "") -> None:
-        """If no model is chosen yet, offer the available ones."""
-        models = self._commands.context.setup.models
+        """If no model is chosen yet, offer the available ones. After the tour, open the picker once in any
+        case."""
+        models, picks = self._commands.context.setup.models, self._picks
+        self._picks = False
         if models is None or models.current is not None:
+            if models and picks:
+                self.pick(models)
             return
         from keen_tui.frontends.tui.pages.models.start import StartScreen  # noqa: PLC0415 - not before the first paint
 

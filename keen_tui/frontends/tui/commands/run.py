@@ -116,9 +116,9 @@ class ScreenUi:
         """Run an action that replaces the session."""
         await self._switch.replace(action)
 
-    def leave(self) -> None:
-        """End the program."""
-        self._view.app.exit("left")
+    def leave(self, *, to_models: bool = False) -> None:
+        """End the program, or the tour."""
+        self._view.app.exit("models" if to_models else "left")
 
 
 class CommandRunner:
