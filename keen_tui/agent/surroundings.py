@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from keen_tui.agent.open_session import newest_todos
+from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode
-from keen_tui.domain.events import BackgroundChanged, Event, Notice, SandboxFound
+from keen_tui.domain.events import BackgroundChanged, Event, Notice, NoticeOver, SandboxFound
 from keen_tui.domain.permitted import Permitted
 from keen_tui.tools.toolbox import Toolbox
 
@@ -34,10 +35,12 @@ class Surroundings:
         self._sandbox = ""
         toolbox.tasks.turn = turn
         toolbox.tasks.tell = lambda sentence: publish(Notice(turn=newest_turn(), text=sentence))
-        toolbox.tasks.changed = lambda running, ended: publish(BackgroundChanged(tasks=running, ended=ended))
+        toolbox.tasks.changed = self._tasks_changed
+        self._told_running = ""
         if toolbox.servers:
             toolbox.servers.attended = attended
             toolbox.servers.tell = lambda sentence: publish(Notice(turn=turn(), text=sentence))
+            toolbox.servers.tell_over = lambda sentence: publish(NoticeOver(text=sentence))
 
     def start_servers(self) -> None:
         """Start the MCP servers in the background."""
@@ -57,11 +60,14 @@ class Surroundings:
         if mode == "plan" and running:
             what = "A command is" if len(running) == 1 else f"{len(running)} commands are"
             ids = ", ".join(task.id for task in running)
-            self._publish(
-                Notice(
-                    turn=0, text=f"{what} still running in the background ({ids}); /tasks stop ID ends one."
-                )
-            )
+            self._told_running = f"{what} still running in the background ({ids}); /tasks stop ID ends one."
+            self._publish(Notice(turn=0, text=self._told_running))
+
+    def _tasks_changed(self, running: tuple[TaskReport, ...], ended: tuple[TaskReport, ...]) -> None:
+        self._publish(BackgroundChanged(tasks=running, ended=ended))
+        if ended and self._told_running:
+            self._publish(NoticeOver(text=self._told_running))
+            self._told_running = ""
 
     async def end_programs(self) -> None:
         """End the commands in the background and the MCP servers, and wait until they are gone."""

@@ -252,6 +252,13 @@ class Notice(Stored, frozen=True, kw_only=True):
     text: str
 
 
+class NoticeOver(Passing, frozen=True, kw_only=True):
+    """What a notice said in the sentence `text` no longer holds: a screen that still shows it takes it
+    away."""
+
+    text: str
+
+
 class TurnDone(Stored, frozen=True, kw_only=True):
     """The model finished: the assistant message with `turn_memory` is in the conversation.
 
@@ -665,6 +672,7 @@ SessionEvent = (
     | ReviewUsed
     | ContextMeasured
     | BackgroundChanged
+    | NoticeOver
     | SessionOpened
     | SessionRestored
     | SessionRenamed

@@ -29,6 +29,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    NoticeOver,
     PendingKept,
     PolicyChanged,
     QuestionAnswered,
@@ -151,7 +152,14 @@ class _Folding:
                 self._choose_model(event)
             case SessionRenamed():
                 self.title = event.title
-            case ToolOutput() | RetryScheduled() | ShellStarted() | ContextAdded() | HookRunning():
+            case (
+                ToolOutput()
+                | RetryScheduled()
+                | ShellStarted()
+                | ContextAdded()
+                | HookRunning()
+                | NoticeOver()
+            ):
                 pass
             case (
                 ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | CallTried()

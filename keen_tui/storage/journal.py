@@ -64,6 +64,7 @@ class Journal:
         size: bytes of the file that are whole lines; anything after them is overwritten.
         number: of the next record; 0 writes the header first, together with the first event.
         on_problem: called with a sentence when writing fails or works again.
+        on_over: called with the sentence of a failure that is over.
         opener: opens the file; tests pass one that breaks.
         retry_seconds: RETRY_SECONDS.
     """
@@ -75,6 +76,7 @@ class Journal:
         bus: EventBus,
         *,
         on_problem: Callable[[str], None],
+        on_over: Callable[[str], None] = lambda sentence: None,
         size: int = 0,
         number: int = 0,
         opener: FileOpener = open_file,
@@ -84,6 +86,7 @@ class Journal:
         self.path = path
         self.header = header
         self._on_problem = on_problem
+        self._on_over = on_over
         self._size = size
         self._number = number
         self._opener = opener
@@ -221,6 +224,8 @@ class Journal:
 
     def _tell(self, problem: str) -> None:
         if problem != self._problem:
+            if self._problem:
+                self._on_over(self._problem)
             self._on_problem(problem or "The session is saved again.")
         self._problem = problem
 

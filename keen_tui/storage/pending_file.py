@@ -24,6 +24,7 @@ class PendingFile:
             events of the pending state before this file is written, and the end of the turn before this file
             is removed, so a crash in between loses nothing.
         on_problem: called with a sentence when writing fails.
+        on_over: called with that sentence once writing has worked.
     """
 
     def __init__(
@@ -32,10 +33,13 @@ class PendingFile:
         *,
         journal_flushed: Callable[[], Awaitable[bool]],
         on_problem: Callable[[str], None],
+        on_over: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self._path = path
         self._journal_flushed = journal_flushed
         self._on_problem = on_problem
+        self._on_over = on_over
+        self._problem = ""
         self._wanted: tuple[Identity, PendingState | None] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -60,7 +64,16 @@ class PendingFile:
                 elif is_saved:
                     await asyncio.to_thread(_remove, self._path)
             except OSError as error:
-                self._on_problem(f"Pending work is in memory only: {self._path} ({error.strerror}).")
+                self._tell(f"Pending work is in memory only: {self._path} ({error.strerror}).")
+            else:
+                self._tell("")
+
+    def _tell(self, problem: str) -> None:
+        if self._problem and problem != self._problem:
+            self._on_over(self._problem)
+        if problem and problem != self._problem:
+            self._on_problem(problem)
+        self._problem = problem
 
 
 def read_pending(path: Path) -> tuple[Identity, PendingState] | None:

@@ -14,6 +14,7 @@ from keen_tui.domain.events import (
     ApprovalRequested,
     BackgroundChanged,
     Notice,
+    NoticeOver,
     ToolFinished,
     TurnDone,
     TurnIncomplete,
@@ -100,6 +101,8 @@ async def test_in_plan_mode_the_user_is_told_what_goes_on(tmp_path: Path) -> Non
         told = await bench.log.wait_for(Notice)
         assert told.text == "A command is still running in the background (t1); /tasks stop ID ends one."
         assert bench.session.tasks.running
+        (tmp_path / "go").touch()
+        assert await bench.log.wait_for(NoticeOver) == NoticeOver(text=told.text)
 
 
 async def test_an_end_between_turns_belongs_to_the_newest_turn(tmp_path: Path) -> None:

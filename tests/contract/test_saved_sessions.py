@@ -16,7 +16,7 @@ from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import SessionInUse, SessionRefused, StorageFailed
-from keen_tui.domain.events import Event, Notice, SessionOpened, SessionRestored
+from keen_tui.domain.events import Event, Notice, NoticeOver, SessionOpened, SessionRestored
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, TurnRow, UiState
@@ -344,7 +344,9 @@ async def test_a_session_on_a_full_disk_is_saved_whole_once_there_is_room(place:
         disk.on_write = lambda file, data: None
         await at.ask("edit three")
         session_id, conversation = at.manager.session_id, at.session.conversation
-    assert notices(at)[1:] == ["The session is saved again."]
+    full, *more = notices(at)
+    assert [each.text for each in at.log.of(NoticeOver)] == [full]
+    assert more == ["The session is saved again."]
     async with place.program(session_id) as at:
         assert at.session.conversation == conversation
 

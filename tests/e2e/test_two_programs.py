@@ -78,3 +78,15 @@ def test_on_the_screen_it_is_told_while_nothing_runs(tmp_path: Path) -> None:
             two.hang_up()
             two.wait_for_exit()
         one.wait_for_screen("The other Keen in this folder has ended")
+        assert "has started" not in one.screen()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is told with the next turn")
+def test_on_the_screen_the_notice_of_the_start_goes_when_the_other_program_has_ended(tmp_path: Path) -> None:
+    with program(tmp_path, [DONE]) as (one, _):
+        one.wait_for_screen(PROMPT_SIGN)
+        with program(tmp_path, []) as (two, _):
+            two.wait_for_screen(PROMPT_SIGN, "Another Keen is working in this folder")
+            one.hang_up()
+            one.wait_for_exit()
+            two.wait_until(lambda: "Another Keen" not in two.screen(), "the notice is gone")

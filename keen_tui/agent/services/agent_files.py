@@ -22,6 +22,7 @@ class SavedAgents:
         session_id: the session that they belong to.
         keeps_pending: whether pending state outlives the program.
         on_problem: is told in a sentence when writing fails or works again.
+        on_over: is told the sentence of a failure that is over.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class SavedAgents:
         *,
         keeps_pending: Callable[[], bool],
         on_problem: Callable[[str], None],
+        on_over: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self._store = store
         self._of = session_id
         self._keeps_pending = keeps_pending
         self._on_problem = on_problem
+        self._on_over = on_over
         self._open: dict[str, tuple[Session, SessionWriter]] = {}
 
     def new_id(self) -> str:
@@ -67,6 +70,7 @@ class SavedAgents:
             lock=opening.lock if opening else None,
             saved=opening.saved if opening else None,
             on_problem=self._on_problem,
+            on_over=self._on_over,
         )
         writer.take_over(opening, keeps_pending=keeps)
         self._open[session_id] = session, writer

@@ -12,7 +12,7 @@ from typing import Final
 
 from keen_tui.agent.session import Session
 from keen_tui.domain.bus import Subscription
-from keen_tui.domain.events import Event, Notice, SessionOpened, SessionRenamed, TurnStarted
+from keen_tui.domain.events import Event, Notice, NoticeOver, SessionOpened, SessionRenamed, TurnStarted
 from keen_tui.storage.checkpoints.blobs import hash_of
 from keen_tui.storage.checkpoints.change_log import LOG, turn_that_wrote
 from keen_tui.system.presence import Presence, Present
@@ -39,6 +39,8 @@ class Neighbours:
         self._checkpoints_of = checkpoints_of
         self._here: dict[tuple[int, float], Present] = {}
         self._seen: dict[str, Present] = {}
+        self._said: dict[tuple[int, float], str] = {}
+        """What was said about each program that is here."""
         self._untold: list[str] = []
         self._hints = Hints()
         self._session_id = self._title = ""
@@ -51,9 +53,11 @@ class Neighbours:
         self._has_entered = True
         self._presence.enter()
         self._note(self._presence.others())
-        return tuple(
-            f"Another Keen is working in this folder: {_named(each)}." for each in self._here.values()
-        )
+        self._said = {
+            key: f"Another Keen is working in this folder: {_named(each)}."
+            for key, each in self._here.items()
+        }
+        return tuple(self._said.values())
 
     def start(self) -> None:
         """Follow the session and the folder from now on, in this event loop."""
@@ -124,13 +128,19 @@ class Neighbours:
 
     def _look(self) -> None:
         """Tell the person who came and who went. An empty session would be saved for that alone, so it is
-        told with the first turn."""
+        told with the first turn, if it still holds then."""
         before = dict(self._here)
         self._note(self._presence.others())
-        came = [each for key, each in self._here.items() if key not in before]
-        gone = [each for key, each in before.items() if key not in self._here]
-        self._untold += [f"Another Keen has started in this folder: {_named(each)}." for each in came]
-        self._untold += [f"The other Keen in this folder has ended: {_named(each)}." for each in gone]
+        for key in [key for key in self._here if key not in before]:
+            self._said[key] = f"Another Keen has started in this folder: {_named(self._here[key])}."
+            self._untold.append(self._said[key])
+        for key in [key for key in before if key not in self._here]:
+            said = self._said.pop(key)
+            if said in self._untold:
+                self._untold.remove(said)
+                continue
+            self._session.bus.publish(NoticeOver(text=said))
+            self._untold.append(f"The other Keen in this folder has ended: {_named(before[key])}.")
         if self._session.turn:
             for sentence in self._untold:
                 self._say(sentence)

@@ -19,7 +19,7 @@ from keen_tui.agent.titles import Titler
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.choices import ExportFormat, Titles
 from keen_tui.domain.errors import KeenError, SessionRefused, SessionUnknown, StorageFailed
-from keen_tui.domain.events import Notice, PendingKept, SessionRenamed
+from keen_tui.domain.events import Notice, NoticeOver, PendingKept, SessionRenamed
 from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.storage.journal import FileOpener, open_file
@@ -306,6 +306,7 @@ class SessionManager:
             lock=opening.lock if opening else None,
             saved=opening.saved if opening else None,
             on_problem=self._tell,
+            on_over=self._tell_over,
             opener=self._opener,
         )
         keeps = self._keeps_pending or (opening is not None and opening.keeps_pending)
@@ -313,7 +314,11 @@ class SessionManager:
         if keeps != self._keeps_pending_here:
             self._keep_here(keeps)
         self._session.agents.files = files = SavedAgents(
-            self._store, path.stem, keeps_pending=lambda: self._keeps_pending_here, on_problem=self._tell
+            self._store,
+            path.stem,
+            keeps_pending=lambda: self._keeps_pending_here,
+            on_problem=self._tell,
+            on_over=self._tell_over,
         )
         if old:
             self._tell(await _put_away(old))
@@ -331,6 +336,9 @@ class SessionManager:
     def _tell(self, sentence: str) -> None:
         if sentence:
             self._session.bus.publish(Notice(turn=0, text=sentence))
+
+    def _tell_over(self, sentence: str) -> None:
+        self._session.bus.publish(NoticeOver(text=sentence))
 
 
 async def _put_away(scribe: SessionWriter) -> str:

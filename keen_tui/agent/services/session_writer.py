@@ -28,6 +28,7 @@ class SessionWriter:
         lock: on that file, where it is held already; else it is taken with the first line.
         saved: what stands in the file, None where there is none.
         on_problem: is told in a sentence when writing fails or works again.
+        on_over: is told the sentence of a failure that is over.
         opener: opens the file; tests hand in one that breaks.
     """
 
@@ -40,6 +41,7 @@ class SessionWriter:
         lock: SessionLock | None,
         saved: SessionFile | None,
         on_problem: Callable[[str], None],
+        on_over: Callable[[str], None] = lambda sentence: None,
         opener: FileOpener = open_file,
     ) -> None:
         self.path = path
@@ -57,13 +59,17 @@ class SessionWriter:
             header,
             session.bus,
             on_problem=on_problem,
+            on_over=on_over,
             size=saved.whole_bytes or 0 if saved else 0,
             number=saved.next_number if saved else 0,
             opener=self._open_locked,
         )
         self.record = FileRecord(path, self._journal.unsaved)
         self.pending = PendingFile(
-            pending_file(path), journal_flushed=self._journal.flushed, on_problem=on_problem
+            pending_file(path),
+            journal_flushed=self._journal.flushed,
+            on_problem=on_problem,
+            on_over=on_over,
         )
         """Takes pending state, for users who want that."""
 

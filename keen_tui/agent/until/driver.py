@@ -26,6 +26,7 @@ from keen_tui.domain.events import (
     ApprovalRequested,
     Event,
     Notice,
+    NoticeOver,
     QuestionAnswered,
     QuestionAsked,
     RunAsked,
@@ -51,6 +52,7 @@ _LAG: Final = 1_000
 
 _UNSAVED_SECONDS: Final = 5.0
 """Seconds until a run that can't be saved looks again."""
+_UNSAVED: Final = "The run waits until the session can be saved, so that nothing runs twice."
 
 NO_CHECK: Final = "Name the command that must succeed, for example: make test"
 
@@ -289,12 +291,13 @@ class RunDriver:
         """Whether the session is on the disk: only then can another program go on without doing anything
         twice. If it can't be written, the run waits and looks again."""
         if self._store is None or await self._store.flushed():
+            if self._is_unsaved:
+                self._session.bus.publish(NoticeOver(text=_UNSAVED))
             self._is_unsaved = False
             return True
         if not self._is_unsaved:
             self._is_unsaved = True
-            text = "The run waits until the session can be saved, so that nothing runs twice."
-            self._session.bus.publish(Notice(turn=0, text=text))
+            self._session.bus.publish(Notice(turn=0, text=_UNSAVED))
         self._wait(self._looked_again())
         return False
 

@@ -43,6 +43,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    NoticeOver,
     PendingKept,
     PolicyChanged,
     QuestionAnswered,
@@ -258,7 +259,7 @@ class Updates:
                 pass  # `EditorSession` sends options
             case ReviewUsed():
                 self._note_cost(event.usage)
-            case CompactionDelta() | BackgroundChanged() | RunWaited():
+            case CompactionDelta() | BackgroundChanged() | RunWaited() | NoticeOver():
                 pass
             case _:
                 assert_never(event)

@@ -26,6 +26,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    NoticeOver,
     PendingKept,
     PolicyChanged,
     QuestionAnswered,
@@ -224,7 +225,7 @@ class Narrator:
                 self._printer.read(report_lines(event.report))
             case CompactionDelta() | ModelChanged() | SessionOpened() | SessionRestored():
                 pass  # the ends of summaries, choices and openings are reported where they are awaited
-            case ContextMeasured() | BackgroundChanged() | RunWaited():
+            case ContextMeasured() | BackgroundChanged() | RunWaited() | NoticeOver():
                 pass  # /context and /tasks report it; after a wait the turn begins again
             case _:
                 assert_never(event)

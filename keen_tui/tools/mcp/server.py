@@ -61,7 +61,7 @@ class ServerCall(Struct, frozen=True, eq=False):
 
 class ServerConnection:
     """A server and the connection to it. It calls `changed` when its state or its lists have changed, and
-    `tell` with a sentence for the user."""
+    `tell` with a sentence for the user, and `tell_over` with one that no longer holds."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class ServerConnection:
         around: ServerNeeds,
         changed: Callable[[], None],
         tell: Callable[[str], None],
+        tell_over: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self.server = server
         self.state: ServerState = "stopped"
@@ -81,7 +82,10 @@ class ServerConnection:
         """The running calls, newest last."""
         self._around = around
         self._changed = changed
-        self._tell = tell
+        self._tell_user = tell
+        self._tell_over = tell_over
+        self._told = ""
+        """What the user was told about the state of the server."""
         self._link: ServerLink | None = None
         self._signals: asyncio.Queue[_Signal] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
@@ -300,8 +304,21 @@ class ServerConnection:
             self._set("starting" if self._restarts_left else "failed", self._why_gone)
         self._signals.put_nowait("gone")
 
+    def _tell(self, sentence: str) -> None:
+        """Tell the user about the state. Whatever was said about it before no longer holds."""
+        self._withdraw()
+        self._told = sentence
+        self._tell_user(sentence)
+
+    def _withdraw(self) -> None:
+        if self._told:
+            self._tell_over(self._told)
+            self._told = ""
+
     def _set(self, state: ServerState, reason: str = "") -> None:
         self.state, self.reason = state, reason
+        if state in ("ready", "stopped"):
+            self._withdraw()
         if state == "starting":
             self._settled.clear()
         else:

@@ -46,17 +46,23 @@ class SessionServers:
 
     Their tools change between turns only, so that prompt caches keep working; but the tools of a server that
     becomes ready while a turn runs join that turn. `attended`: a user is there. `changed` is called when a
-    server's state has changed, `tell` with a sentence for the user. The session sets all three.
+    server's state has changed, `tell` with a sentence for the user, and `tell_over` with one that no longer
+    holds. The session sets all of them.
     """
 
     def __init__(self, servers: Sequence[McpServer], around: ServerNeeds, new_file: NewFile) -> None:
         self.attended = True
         self.changed: Callable[[], None] = lambda: None
         self.tell: Callable[[str], None] = lambda sentence: None
+        self.tell_over: Callable[[str], None] = lambda sentence: None
         self._new_file = new_file
         self._connections = {
             server.name: ServerConnection(
-                server, around, self._note_change, lambda sentence: self.tell(sentence)
+                server,
+                around,
+                self._note_change,
+                lambda sentence: self.tell(sentence),
+                lambda sentence: self.tell_over(sentence),
             )
             for server in servers
         }

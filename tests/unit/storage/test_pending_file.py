@@ -38,7 +38,12 @@ class SlowJournal:
 
 
 def pending_file(path: Path, journal: SlowJournal, problems: list[str]) -> PendingFile:
-    return PendingFile(path, journal_flushed=journal.flushed, on_problem=problems.append)
+    return PendingFile(
+        path,
+        journal_flushed=journal.flushed,
+        on_problem=problems.append,
+        on_over=lambda problem: problems.append(f"over: {problem}"),
+    )
 
 
 async def test_what_is_kept_is_read_as_it_was(tmp_path: Path) -> None:
@@ -99,3 +104,8 @@ async def test_a_disk_that_refuses_is_told_of(tmp_path: Path) -> None:
     (problem,) = problems
     assert "in memory only" in problem
     assert read_pending(tmp_path / "s.pending") is None
+    (tmp_path / "s.pending").rmdir()
+    for _ in range(2):
+        file.keep(IDENTITY, PENDING)
+        await file.kept()
+    assert problems == [problem, f"over: {problem}"]

@@ -205,16 +205,19 @@ def slow_npx(folder: Path) -> Path:
     return npx
 
 
-def connected(server: McpServer, root: Path, told: list[str]) -> ServerConnection:
+def connected(
+    server: McpServer, root: Path, told: list[str], over: list[str] | None = None
+) -> ServerConnection:
     needs = ServerNeeds(root=root, sandbox=no_sandbox())
-    return ServerConnection(server, needs, lambda: None, told.append)
+    withdrawn = [] if over is None else over
+    return ServerConnection(server, needs, lambda: None, told.append, withdrawn.append)
 
 
 async def test_a_server_that_is_still_downloaded_has_more_time_and_says_so(tmp_path: Path) -> None:
-    told: list[str] = []
+    told, over = list[str](), list[str]()
     command, args = str(slow_npx(tmp_path)), ("-y", "talk")
     connection = connected(
-        McpServer(name="s", command=command, args=args, startup_timeout=0.1), tmp_path, told
+        McpServer(name="s", command=command, args=args, startup_timeout=0.1), tmp_path, told, over
     )
     connection.start()
     try:
@@ -222,9 +225,11 @@ async def test_a_server_that_is_still_downloaded_has_more_time_and_says_so(tmp_p
         words = "npx may still be downloading it, so Keen waits up to 300 seconds"
         assert (connection.state, connection.reason) == ("starting", words)
         assert told == [f"The MCP server s isn't ready yet: {words}."]
+        assert over == []
         (tmp_path / "downloaded").touch()
         await connection.settled()
         assert (connection.state, connection.reason) == ("ready", "")
+        assert over == told
     finally:
         await connection.stop()
 

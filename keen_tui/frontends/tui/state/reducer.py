@@ -31,6 +31,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    NoticeOver,
     PendingKept,
     PolicyChanged,
     QuestionAnswered,
@@ -75,6 +76,7 @@ from keen_tui.frontends.tui.state.agent_reducer import AGENT, agent_at_work, is_
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
     memory_edited,
+    notice_over,
     noticed,
     own_command,
     run_changed,
@@ -176,6 +178,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return usage_added(state, event)
         case Notice():
             return noticed(state, event)
+        case NoticeOver():
+            return notice_over(state, event)
         case Steered():
             said = replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
             return _with_words(said, event.turn, utf8_bytes(event.text))

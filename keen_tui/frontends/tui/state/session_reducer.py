@@ -15,6 +15,7 @@ from keen_tui.domain.events import (
     CompactionStarted,
     MemoryEdited,
     Notice,
+    NoticeOver,
     ReviewUsed,
     RunAsked,
     RunBegun,
@@ -93,6 +94,20 @@ def noticed(state: UiState, event: Notice) -> UiState:
     if state.live and _is_open_end(state.live[-1]):
         return replace(state, live=(*state.live[:-1], block, state.live[-1]))
     return replace(state, live=(*state.live, block))
+
+
+def notice_over(state: UiState, event: NoticeOver) -> UiState:
+    """The sentence goes from above the composer, and from the blocks that can still change."""
+
+    def is_over(block: Block) -> bool:
+        return isinstance(block, NoticeBlock) and block.text == event.text
+
+    return replace(
+        state,
+        notice="" if state.notice == event.text else state.notice,
+        notices_over=(*state.notices_over, event.text),
+        live=tuple(block for block in state.live if not is_over(block)),
+    )
 
 
 def compaction(state: UiState, event: CompactionEvent) -> UiState:

@@ -260,6 +260,7 @@ class UiState(Struct, frozen=True, kw_only=True):
     steered: tuple[str, ...] = ()
     unsent: tuple[str, ...] = ()
     notice: str = ""
+    notices_over: tuple[str, ...] = ()
     taken_back: str = ""
     context_tokens: int | None = None
     summary_bytes: int = 0

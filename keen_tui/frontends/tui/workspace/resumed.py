@@ -22,9 +22,13 @@ class ResumedRow:
     def __init__(self, view: WorkspaceView, context: CommandContext) -> None:
         self._view = view
         self._context = context
+        self._said = ""
 
     def show(self, before: UiState, after: UiState) -> None:
         """Begin to measure where this change of the state restored a session: a short one at once."""
+        if after.running and not before.running:
+            self._view.said.withdraw(self._said)
+            self._view.said.withdraw(left_over(before.run) if before.run.is_on else "")
         is_new = after.session_id != before.session_id or before.restoring
         if is_new and not after.restoring and after.run.is_on and not after.replay:
             self._view.said.say_too(left_over(after.run))
@@ -42,4 +46,5 @@ class ResumedRow:
             _log.exception("the next request could not be measured")
             return
         if words and self._view.state.session_id == session:
+            self._said = words
             self._view.said.say_too(words)

@@ -31,8 +31,12 @@ class NoticeBoard:
         unread = self.text
         self.say(f"{unread} {text}" if unread and text not in unread else text)
 
+    def withdraw(self, sentence: str) -> None:
+        """Show it no longer: it isn't true any more."""
+        if sentence and sentence in self.text:
+            self.say(self.text.replace(sentence, "").replace("  ", " ").strip())
+
     def end_turn(self) -> None:
         """What ran has ended."""
-        if self._said_in_turn:
-            self.say(self.text.replace(self._said_in_turn, "").strip())
-            self._said_in_turn = ""
+        self.withdraw(self._said_in_turn)
+        self._said_in_turn = ""

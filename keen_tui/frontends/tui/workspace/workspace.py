@@ -250,6 +250,8 @@ class WorkspaceScreen(KeenScreen[None]):
         self.composer.show(state)
         if before.running and not state.running:
             self.said.end_turn()
+        for sentence in state.notices_over[len(before.notices_over) :]:
+            self.said.withdraw(sentence)
         if state.notice and state.notice != before.notice:
             self.said.say_too(state.notice)
         self.parts.turn_questions.show(before, state)
