@@ -61,7 +61,7 @@ SERVER_TOOLS: Final = "mcp__"
 _TARGET_LENGTH: Final = 200
 
 MODES: Final[Mapping[Mode, str]] = {
-    "ask": "reading is allowed; everything else asks",
+    "ask": "reading and read-only commands run; everything else asks",
     "auto-edit": "edits and sandboxed commands run; everything else asks",
     "plan": "read-only; commands can't change anything",
     "auto": "everything runs; only new web hosts ask, and commands without a sandbox",

@@ -127,7 +127,7 @@ async def test_the_words_go_with_a_no_once_an_arrow_has_chosen_it(tmp_path: Path
         await read(driver)
         await driver.type("use 2 spaces please")
         await driver.press("enter")
-        await driver.until_shown("Press ↓, then enter to send this no.")
+        await driver.until_shown("Press ↓, then enter to decline with this reason.")
         assert given(driver) == []
         await driver.press("down", "enter")
         await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "use 2 spaces please")])
@@ -139,7 +139,7 @@ async def test_words_that_begin_after_the_question_was_read_are_sent_by_enter(tm
         await appears(driver, 1, a_command(1, risky=True))
         await read_well(driver)
         await driver.type("use make clean")
-        await driver.until_shown("Press enter to send this no.")
+        await driver.until_shown("Press enter to decline with this reason.")
         await driver.press("enter")
         await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "use make clean")])
         await closed(driver, 1)
@@ -234,7 +234,7 @@ async def test_y_and_n_choose_and_enter_answers(tmp_path: Path) -> None:
         await driver.type("n")
         await driver.press("enter")
         await driver.until_shown("What should it do instead?")
-        assert driver.shows("Press enter to send this no.")
+        assert driver.shows("Press enter to decline with this reason.")
         await driver.press("enter")
         await driver.until(lambda: given(driver)[1:] == [("answer", "c2", False, "once", "")])
 
@@ -276,9 +276,9 @@ async def test_a_question_names_the_key_that_is_missing(tmp_path: Path) -> None:
         await driver.press("backspace")
         await driver.until(lambda: not driver.shows("marked answer"))
         await driver.type("x")
-        await driver.until_shown("Press ↓, then enter to send this no.")
+        await driver.until_shown("Press ↓, then enter to decline with this reason.")
         await driver.press("down")
-        await driver.until_shown("Press enter to send this no.")
+        await driver.until_shown("Press enter to decline with this reason.")
         await driver.press("up")
         await driver.until_shown("Press enter to give the marked answer.")
         assert given(driver) == []
@@ -291,7 +291,7 @@ async def test_a_paste_is_part_of_the_words(tmp_path: Path) -> None:
         await read(driver)
         driver.screen.question_pane.view.post_message(Paste("1\n"))
         await driver.press("enter")
-        await driver.until_shown("Press ↓, then enter to send this no.")
+        await driver.until_shown("Press ↓, then enter to decline with this reason.")
         assert given(driver) == []
         await closed(driver, 1)
         assert driver.written == "1\n"

@@ -178,7 +178,7 @@ class ReplaceQuestion(Struct, frozen=True):
 
     @property
     def body(self) -> tuple[str, ...]:
-        fate = "It is kept for this session only."
+        fate = "Another session can't continue it."
         return (
             _kept(self.pending),
             f"{fate} The conversation stays saved, and the files keep their changes.",

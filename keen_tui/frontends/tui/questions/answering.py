@@ -35,7 +35,8 @@ class Answering:
         """The index of the marked answer."""
         self.line = TypedLine()
         self.lone_key = ""
-        """A digit or letter that was pressed alone and chose; with more text after it, it becomes text."""
+        """A digit or letter that was pressed alone and chose; with more text after it, it becomes text, except
+        for the digit of the answer that takes that text."""
         self.is_writing = False
         """Whether the line for words was opened on purpose; then enter sends it."""
         self._takes_words = takes_words
@@ -85,7 +86,8 @@ class Answering:
         contains."""
         if not self.words:
             self._was_read = was_read
-        self.line.insert(self.lone_key + text)
+        began = "" if self._opened_words and text[:1].isalpha() else self.lone_key
+        self.line.insert(began + text)
         self.lone_key = ""
         self._mark_words()
 
@@ -125,6 +127,12 @@ class Answering:
         is_alone = not self.words and not self.is_writing
         is_free = self._chosen_by == "key" or not in_a_sentence
         return is_alone and is_free and key in self._choosing
+
+    @property
+    def _opened_words(self) -> bool:
+        """Whether a digit was pressed alone and chose the answer that takes words: letters after it are those
+        words, without the digit."""
+        return self.lone_key.isdigit() and self._choosing[self.lone_key] == self._takes_words
 
     def _mark_words(self) -> None:
         """Mark the answer for the words in the line; choose it too if they began after the question was

@@ -225,8 +225,8 @@ class _Layout:
         missing = "enter" if is_chosen else f"{self._glyphs.down}, then enter"
         choice = question.choices[answering.marked or 0]
         if answering.sends_words or (answering.is_writing and not choice.needs_words):
-            words = "this no" if choice.id == "no" else "these words"
-            rows.append(self._pressing(missing, f"Press {{}} to send {words}."))
+            does = "decline with this reason" if choice.id == "no" else "send these words"
+            rows.append(self._pressing(missing, f"Press {{}} to {does}."))
         elif self._state.nudged:
             rows.append(self._pressing(self._arrows, "Nothing is chosen yet: press {}."))
         elif answering.words and answering.marked is not None:

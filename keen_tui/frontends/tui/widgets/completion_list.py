@@ -17,6 +17,7 @@ from keen_tui.text.sanitize import clean
 _MOST_ROWS = 8
 _ROOMY = 20
 _LABEL_CELLS = 40
+_LEAST_CELLS = 20
 _EDGE = 2
 
 
@@ -74,7 +75,7 @@ class CompletionList(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         shown = self._found[self._first : self._first + self._visible]
         widest = max((Text(clean(each.label)).cell_len for each in shown), default=0)
-        column = min(widest, max(_LABEL_CELLS, width // 2))
+        column = min(widest, _LABEL_CELLS, max(width // 3, _LEAST_CELLS))
         rows = [
             self._row(completion, place, column, width) for place, completion in enumerate(shown, self._first)
         ]

@@ -115,5 +115,6 @@ def composer_hint(state: UiState) -> str:
     if state.pending:
         return "Or type a new instruction; the finished work is kept"
     if state.failed:
-        return "Or type; the failed message is sent along with it"
+        which = "stopped" if state.failed.outcome == "stopped" else "failed"
+        return f"Or type; the {which} message is sent along with it"
     return "What next?" if state.turns else "What should I do?"

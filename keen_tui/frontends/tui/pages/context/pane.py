@@ -43,7 +43,7 @@ class PartPane(RowWidget):
         roomy = height >= _PADS_FROM
         gap = [Text()] if roomy else []
         title = part_title(part, self._policy, self.look)
-        hint = self.key_hint("enter", "read all of it")
+        hint = self.key_hint("enter", "read it all")
         fits = title.cell_len + len(GAP) + hint.cell_len <= inner
         title = spread(title, hint if fits else Text(), inner, self.glyphs.more)
         head = [*gap, indented(title, TEXT_EDGE), *gap]

@@ -212,7 +212,6 @@ class ContextScreen(KeenScreen[None]):
         keys = [
             (f"{glyphs.up}{glyphs.down}", "part"),
             (f"{glyphs.left}{glyphs.right}", "policy"),
-            ("enter", "read"),
         ]
         keys += [(shown("page_policy"), "use it")] if self._view.chosen != self._view.in_use else []
         keys += [(shown("page_edit"), "edit memory")] if turn and turn.is_editable else []
