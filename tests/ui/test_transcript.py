@@ -25,7 +25,7 @@ from tests.support.waiting import until
 SMALL = (80, 20)
 
 
-@pytest.mark.parametrize(("size", "rows"), [((80, 24), 5), ((120, 30), 8)])
+@pytest.mark.parametrize(("size", "rows"), [((60, 12), 5), ((80, 24), 5), ((120, 30), 8)])
 async def test_the_incomplete_block_stands_at_the_end_over_the_full_width(
     size: tuple[int, int], rows: int
 ) -> None:

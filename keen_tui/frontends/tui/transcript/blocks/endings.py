@@ -20,7 +20,8 @@ from keen_tui.text.units import counted, dollars, duration, part_of, size
 
 COMPACT: Final = ("/compact", "make room")
 """The command for a full context window, and what it does."""
-_RETRIES: Final = "continues from the last result; no call runs twice"
+_RETRIES: Final = ("continues from the last result", "; no call runs twice")
+_INCOMPLETE: Final = "Turn incomplete"
 _UNKNOWN_SHOWN: Final = 5
 """Calls with unknown effects that are listed; the others are counted."""
 _GAP: Final = "   "
@@ -120,9 +121,8 @@ def _what_was_kept(
     changed = len(end.turn_memory.files_changed)
     kept = [kept_words(end.calls, end.agents)]
     kept += [counted(changed, "changed file")] if changed else []
-    lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
-    if block.lost_words == 1:
-        lost = "the 1 word above that was still streaming"
+    were = " that was still streaming" if block.lost_words == 1 else " that were still streaming"
+    lost = _fitting(f"the {counted(block.lost_words, 'word')} above", were, VERB_COLUMN, context)
     if block.gone_words:
         lost = f"{counted(block.lost_words, 'word')} of interrupted replies"
     rows = _labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on)
@@ -138,11 +138,12 @@ def _what_was_kept(
 
 def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext) -> list[Line]:
     """The block that shows the way on: what is kept, what is not, and the two keys, which a replay hasn't."""
-    reason = why_ended(end) + (f" after {duration(end.seconds)}" if end.seconds else "")
+    after = f" after {duration(end.seconds)}" if end.seconds else ""
+    reason = _fitting(why_ended(end), after, TEXT_EDGE + len(f"{_INCOMPLETE}{_GAP}"), context)
     blank: list[list[Segment]] = [] if context.is_low else [[]]
     rows = [
         *blank,
-        *_title(context.look.glyphs.look, "wait", "Turn incomplete", reason, context, "wait-wash"),
+        *_title(context.look.glyphs.look, "wait", _INCOMPLETE, reason, context, "wait-wash"),
         *_detail(end, context, "wait-wash"),
         *blank,
         *_what_was_kept(block, end, context, "wait-wash"),
@@ -156,14 +157,12 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext
     full = end.reason == "context"
     if full:
         rows += _key_rows(context, *COMPACT, "summarises earlier turns; then retry", not context.asked)
+    continues = _fitting(*_RETRIES, EFFECT_COLUMN, context)
+    stays = f"; {remembered} remembered" if changed else "; no file was changed"
     rows += [
-        *_key_rows(context, shown("retry"), "retry", _RETRIES, not full and not context.asked),
+        *_key_rows(context, shown("retry"), "retry", continues, not full and not context.asked),
         *_key_rows(
-            context,
-            shown("discard"),
-            "discard",
-            f"asks first; {remembered} remembered" if changed else "asks first; no file was changed",
-            False,
+            context, shown("discard"), "discard", _fitting("asks first", stays, EFFECT_COLUMN, context), False
         ),
         *blank,
     ]
@@ -179,7 +178,8 @@ def _draw_error(end: TurnError, context: BlockContext) -> list[Line]:
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
     role = "soft" if stopped else "fail"
     title_rows = _title(glyph, role, title, why_ended(end), context, None)
-    rows = [*title_rows, *(_detail(end, context, None) or [[]])]
+    blank: list[list[Segment]] = [] if context.is_low else [[]]
+    rows = [*title_rows, *(_detail(end, context, None) or blank)]
     ways = _ways_on(end, context)
     bar = Segment(glyphs.bar, styles(role))
     return [
@@ -259,6 +259,13 @@ def _key_rows(context: BlockContext, key: str, verb: str, effect: str, is_chip: 
         Segment(" " * (EFFECT_COLUMN - VERB_COLUMN - len(verb)), wash),
     ]
     return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), context, "wait-wash")
+
+
+def _fitting(words: str, more: str, column: int, context: BlockContext) -> str:
+    """The words from that column on, and what else there is to say, unless that takes a row of its own in a
+    terminal of few rows."""
+    room = context.look.width - column - 2
+    return words if context.is_low and len(words + more) > room else words + more
 
 
 def _beside(
