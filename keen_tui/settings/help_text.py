@@ -60,7 +60,7 @@ def brief_help(groups: Iterable[FlagGroup]) -> str:
             for line in row(flags[name].usage, brief or flags[name].help, _COLUMN_OF_COMMON_FLAGS)
         ),
         "",
-        "keen-tui --help all has the rest; keen-tui COMMAND --help is about one command.",
+        "keen-tui --help all shows everything; keen-tui COMMAND --help one command.",
     ]
     return "\n".join((*lines, ""))
 

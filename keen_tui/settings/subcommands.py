@@ -47,7 +47,7 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "export",
-        "write out a session",
+        "write a session to a file",
         (("ID [--format html]", "write a session to a file"),),
         takes="one session id",
         completes="sessions",

@@ -51,7 +51,7 @@ def until_words(event: RunWaiting) -> str:
 
 
 def run_asked(event: RunAsked) -> str:
-    """`Nobody was there to answer: bash make deploy.`"""
+    """`A question went unanswered: bash make deploy.`"""
     return f"A question went unanswered: {clean(event.what)}."
 
 

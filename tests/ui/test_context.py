@@ -389,7 +389,7 @@ async def test_memory_shows_the_policies_side_by_side_and_p_uses_one(tmp_path: P
         await shown(driver)
         assert not driver.shows("p use it")
         await driver.press("p")
-        await driver.until_shown("summary is in use already.")
+        await driver.until_shown("summary is already in use.")
         await driver.press("right", "right")
         await driver.until_shown("p use it")
         await driver.press("p")

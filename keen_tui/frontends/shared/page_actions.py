@@ -51,7 +51,7 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         _told("page_file", (), "Open the file", "Settings: opens the file in your editor, at the setting"),
         follows="edit_draft",
     ),
-    _key("page_policy", ("p",), "Use the policy", "Next request: uses the memory policy that you look at"),
+    _key("page_policy", ("p",), "Use the policy", "Next request: uses the selected memory policy"),
     _key("page_usage", ("u",), "Usage", "Next request: shows tokens and cost, turn by turn; again goes back"),
     _key(
         "page_copy",

@@ -90,7 +90,7 @@ def _description(agents: Sequence[AgentDefinition]) -> str:
     rest = f"- and {more} more; the parameter `agent` lists their names"
     lines = "\n".join((*fitting, *([rest] if more else [])))
     return (
-        "Give a task to a sub-agent. It works in a context of its own with its own tools, and you get only "
+        "Give a task to a sub-agent. It works in its own context with its own tools, and you get only "
         "its last message and what it changed, so that long searches don't fill this conversation. It can't "
         "ask you anything, and it doesn't remember earlier tasks: put everything it needs to know into the "
         "prompt, including what to report. Sub-agents that only read run at the same time if you call them "

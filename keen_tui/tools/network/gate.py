@@ -30,7 +30,7 @@ Report = Callable[[str, str], None]
 
 
 async def _nobody(_: Sequence[Host]) -> HostAnswer:
-    return HostAnswer(allowed=False, reason="nobody can allow hosts here")
+    return HostAnswer(allowed=False, reason="there is nobody to ask about hosts here")
 
 
 _MOST_HOSTS: Final = 200

@@ -53,7 +53,7 @@ def _without_braces(pattern: str) -> list[str]:
     todo = [pattern]
     while todo:
         if len(done) + len(todo) > _MOST_PATTERNS:
-            raise ToolFailure(f"The glob pattern stands for more than {_MOST_PATTERNS} patterns.")
+            raise ToolFailure(f"The glob pattern expands to more than {_MOST_PATTERNS} patterns.")
         each = todo.pop(0)
         braces = _BRACES.search(each)
         if braces is None:

@@ -7,7 +7,7 @@ from typing import Final, cast, get_args
 from keen_tui.domain.choices import PolicyName
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.pages import ContextPage
-from keen_tui.text.nearest import did_you_mean
+from keen_tui.text.nearest import did_you_mean, either
 from keen_tui.text.units import size
 
 POLICY_CHOSEN: Final = "Later turns get {policy}, from the next turn on."
@@ -43,8 +43,8 @@ async def memory(context: CommandContext, words: str) -> None:
 
     policies = get_args(PolicyName)
     if words and words not in policies:
-        hint = did_you_mean(words, policies) or f"Choose {', '.join(policies[:-1])} or {policies[-1]}."
-        raise WordsRefused(f"There is no memory policy {words}. {hint}")
+        hint = did_you_mean(words, policies) or f" Choose {either(policies)}."
+        raise WordsRefused(f"There is no memory policy {words}.{hint}")
     session = context.session
     choice = words or await context.ui.ask(MemoryQuestion(session.policy))
     if choice == session.policy:

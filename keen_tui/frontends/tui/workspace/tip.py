@@ -19,7 +19,7 @@ class TipRow:
 
     def show(self, before: UiState, after: UiState) -> None:
         """Show the tip that this change of the state makes due, unless somebody is writing or reading
-        something else. Nothing moves for a tip: where no row is blank, none is given."""
+        something else. Nothing moves for a tip: without an empty row there is none."""
         view, composer = self._view, self._view.composer
         is_free = (
             composer.display

@@ -133,10 +133,10 @@ class ContextScreen(KeenScreen[None]):
             self._foot.say(f"copied {part.title}")
 
     def action_use_policy(self) -> None:
-        """Use the policy that is looked at."""
+        """Use the selected policy."""
         policy = POLICIES[self._view.chosen]
         if policy == self._view.report.policy:
-            self._foot.say(f"{policy} is in use already.")
+            self._foot.say(f"{policy} is already in use.")
             return
         try:
             self._controls.set_policy(policy)
@@ -157,7 +157,7 @@ class ContextScreen(KeenScreen[None]):
             return
         row = self._chosen_turn
         if row is None:
-            self._foot.say("Nothing is known of this turn.")
+            self._foot.say("Keen knows nothing about this turn.")
             return
         if not row.is_editable:
             self._foot.say(f"Turn {row.turn} isn't finished, so there is nothing to edit yet.")

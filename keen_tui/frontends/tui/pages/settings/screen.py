@@ -46,7 +46,7 @@ _ACTIONS = {"page_reset": "reset", "edit_draft": "edit"}
 
 
 class SettingsScreen(KeenScreen[bool]):
-    """Dismissed with True when a model shall be chosen.
+    """Dismissed with True if the user wants to choose a model.
 
     Args:
         settings: all of them, read when the screen opens.
