@@ -60,10 +60,24 @@ async def test_a_key_opens_activity_and_the_next_start_has_it_open(tmp_path: Pat
         await driver.until(lambda: not kept_choices(settings.sidebar_file).activity_open)
 
 
-async def test_the_key_shows_hidden_panels(tmp_path: Path) -> None:
-    async with workspace(tmp_path, size=(80, 24)) as driver:
+async def test_the_key_only_shows_hidden_panels(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    keep_choices(file, PanelChoices(activity_open=True))
+    async with workspace(tmp_path, size=(80, 24), settings=UiSettings(sidebar_file=file)) as driver:
         await driver.press("f4")
         await driver.until(lambda: driver.screen.sidebar.display)
+        assert not driver.screen.sidebar.activity.folds
+        assert kept_choices(file).activity_open
+
+
+async def test_the_key_keeps_activity_open_while_it_has_the_focus(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.three_turns())
+        activity = driver.screen.sidebar.activity
+        activity.focus()
+        await driver.until(lambda: activity.has_focus)
+        await driver.press("f4")
+        await driver.until(lambda: not activity.folds)
 
 
 async def test_activity_is_open_while_it_has_the_focus(tmp_path: Path) -> None:

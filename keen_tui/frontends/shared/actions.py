@@ -60,7 +60,7 @@ ACTIONS: tuple[Action, ...] = (
         id="fold_activity",
         keys=("f4",),
         label="Fold or unfold Activity",
-        help="shows all calls in Activity, or one row until a call lasts (Keen remembers which)",
+        help="shows all calls in Activity, or one row while calls are quick (Keen remembers which)",
     ),
     Action(
         id="fold_memory",

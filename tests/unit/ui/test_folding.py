@@ -82,6 +82,13 @@ def test_empty_lines_near_the_end_of_the_output_are_left_out() -> None:
     assert [row.removeprefix("┊ ") for row in rows[1:]] == ["second", "third", "last"]
 
 
+def test_the_users_own_command_has_no_count_over_its_output() -> None:
+    display = CommandDisplay(command="ls", output="\n".join(map(str, range(30))), exit_code=0)
+    running = tool_block(name=OWN_COMMAND, status="running")
+    rows = shown(document_of(finished(running, ToolResult(text="", display=display), 0.003, packs=False)))
+    assert "above" not in rows[0] and len(rows) == 31
+
+
 def test_little_output_is_shown_whole_and_without_a_count() -> None:
     rows = shown(document_of(succeeded("3\n")))
     assert "above" not in rows[0] and rows[1:] == ["┊ 3"]

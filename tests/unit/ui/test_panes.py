@@ -320,6 +320,18 @@ def test_activity_has_a_single_row_until_a_call_lasts_and_again_with_the_next_tu
     assert "f4 unfold" in drawn()[0] and "turn 2   3 calls" in drawn()[1]
 
 
+def test_a_turn_that_lasted_in_another_session_does_not_open_activity() -> None:
+    now = 100.0
+    panel = Activity(STYLES, UNICODE, clock=lambda: now)
+    panel.folds = True
+    state = apply_all(UiState(), [story.started(1, "go"), story.tool_started(1, "a", "bash", "make")], now)
+    now = 105.0
+    panel.show(replace(state, session_id="a"))
+    assert not panel.is_short
+    panel.show(replace(apply_all(UiState(), [story.started(1, "go")], now), session_id="b"))
+    assert panel.is_short
+
+
 def test_a_sub_agent_opens_activity_at_once() -> None:
     panel = Activity(STYLES, UNICODE, clock=lambda: 1.0)
     panel.folds = True

@@ -15,14 +15,14 @@ class Lasting:
     """Remembers the newest turn with such a call, to the end of that turn."""
 
     def __init__(self) -> None:
-        self._turn = 0
+        self._turn = ("", 0)
 
     def is_quick(self, state: UiState, now: float) -> bool:
         """Whether nothing of the newest turn lasts or has lasted, and no command runs in the background."""
-        newest = state.turns[-1].turn if state.turns else 0
+        newest = state.session_id, state.turns[-1].turn if state.turns else 0
         if any(_lasts(block, now) for block in state.live):
             self._turn = newest
-        return not state.tasks and (not newest or newest != self._turn)
+        return not state.tasks and (not state.turns or newest != self._turn)
 
 
 def _lasts(block: Block, now: float) -> bool:

@@ -58,7 +58,7 @@ class Sidebar(PaneColumn):
         self.share_height()
 
     def set_activity_folds(self, folds: bool) -> None:
-        """Let Activity have a single row until a call lasts, or show all of it."""
+        """Let Activity have a single row while calls are quick, or show all of it."""
         self.activity.folds = folds
         self.activity.changed()
         self.share_height()

@@ -35,8 +35,8 @@ class Answering:
         """The index of the marked answer."""
         self.line = TypedLine()
         self.lone_key = ""
-        """A digit or letter that was pressed alone and chose; with more text after it, it becomes text, except
-        for the digit of the answer that takes that text."""
+        """A digit or letter that was pressed alone and chose. With text after it, it becomes text, unless it is
+        the digit of the answer that takes the text."""
         self.is_writing = False
         """Whether the line for words was opened on purpose; then enter sends it."""
         self._takes_words = takes_words

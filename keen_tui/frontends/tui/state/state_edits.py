@@ -15,6 +15,7 @@ from keen_tui.domain.messages import (
 )
 from keen_tui.frontends.tui.state.displays import last_lines, packed_display
 from keen_tui.frontends.tui.state.state import (
+    OWN_COMMAND,
     Block,
     CompactionBlock,
     EndBlock,
@@ -115,7 +116,8 @@ def finished(block: ToolBlock, result: ToolResult, seconds: float, *, packs: boo
     shown = packed_display(result) if packs else result.display
     kept = replace(result, text="", display=None) if shown else result
     tail, lines = "", block.lines
-    if result.outcome == "done" and isinstance(result.display, CommandDisplay):
+    is_excerpt = result.outcome == "done" and block.name != OWN_COMMAND
+    if is_excerpt and isinstance(result.display, CommandDisplay):
         tail, printed = last_lines(result.display.output)
         lines = max(lines, printed)  # the display may leave out the middle
     return replace(

@@ -71,12 +71,13 @@ class Arrangement:
             view.say(f"The panels can't get {'wider' if way > 0 else 'narrower'} in this window.")
 
     def fold_activity(self) -> None:
-        """Show all of Activity, or a single row until a call lasts, and have that written down."""
-        view = self._view
-        if not view.sidebar.display:
+        """Show all of Activity, or a single row while calls are quick, and have that written down. Hidden
+        panels are only shown."""
+        if not self._view.sidebar.display:
             self.toggle_sidebar()
-        is_open = view.sidebar.activity.is_short
-        view.sidebar.set_activity_folds(not is_open)
+            return
+        is_open = not self._choices.activity_open
+        self._view.sidebar.set_activity_folds(not is_open)
         self._choose(replace(self._choices, activity_open=is_open))
 
     def show_row(self, turn: int, call_id: str | None) -> None:

@@ -67,7 +67,7 @@ def done_facts(block: EndBlock) -> tuple[tuple[str, str], ...]:
     end, cost = block.end, block.cost
     assert isinstance(end, TurnDone)
     retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
-    carried = part_of(*block.carried)
+    carried = part_of(*block.carried) if end.calls else ""
     return (
         (f"turn {end.turn} done", "soft"),
         (duration(end.seconds), "dim"),
