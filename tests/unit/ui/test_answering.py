@@ -160,3 +160,10 @@ def test_no_sentence_is_an_answer_wherever_a_question_cuts_it(sentence: str, cut
         asked.write(character, in_a_sentence=bool(before), was_read=False)
     assert asked.answer(in_a_sentence=bool(before)) is None
     assert before + asked.take_words() == sentence
+
+
+def test_a_question_that_takes_no_words_sends_none() -> None:
+    asked = Answering(2, None, None)
+    asked.write("keep it", in_a_sentence=False, was_read=True)
+    assert asked.words == "keep it" and not asked.sends_words
+    assert asked.answer(in_a_sentence=False) is None

@@ -59,7 +59,7 @@ _IDEAS = (
     ("TurnMemory", "later turns know only a turn's outcome: files changed, commands failed, skills used"),
     ("Incomplete", "an interrupted turn keeps its finished calls; {retry} continues, nothing runs twice"),
     ("Modes", "ask: Keen asks before it writes; auto-edit: edits run; plan: reads only; auto: all runs"),
-    ("Other keys", 'the table [keys] of the settings: retry = "ctrl+y", or a list of keys, or none: ""'),
+    ("Other keys", 'the table [keys] of the settings: retry = "alt+r", or a list of keys, or none: ""'),
 )
 _SCROLLING = {
     "up": "scroll('up')",

@@ -35,7 +35,7 @@ class Answering:
         """The index of the marked answer."""
         self.line = TypedLine()
         self.lone_key = ""
-        """A digit or letter that was pressed alone and chose. With text after it, it becomes text, unless it is
+        """A digit or letter that was pressed alone and chose. With text after it, it becomes text, except for
         the digit of the answer that takes the text."""
         self.is_writing = False
         """Whether the line for words was opened on purpose; then enter sends it."""
@@ -53,7 +53,7 @@ class Answering:
     @property
     def sends_words(self) -> bool:
         """Whether the marked answer takes the words of the line."""
-        return bool(self.line.text) and self.marked == self._takes_words
+        return bool(self.line.text) and self._takes_words is not None and self.marked == self._takes_words
 
     def answer(self, *, in_a_sentence: bool) -> int | None:
         """The index of the answer that enter gives now. `in_a_sentence`: the user was writing when the

@@ -147,6 +147,7 @@ class ContextScreen(KeenScreen[None]):
 
     def action_usage(self) -> None:
         """Show what the session has used."""
+        self._foot.say("")
         self.app.push_screen(UsageScreen(self._foot.look, self._foot.glyphs, self._state))
 
     def action_edit(self) -> None:

@@ -166,7 +166,7 @@ class StartFoot(RowWidget):
             (f"{self.glyphs.up}{self.glyphs.down}", "move"),
             ("enter", "choose"),
             (shown("help"), "help"),
-            ("esc", "later"),
+            ("esc", "skip"),
             ("ctrl+d", "quit"),
         )
         left = self.fact(*(self.key_hint(key, verb) for key, verb in keys if key))
