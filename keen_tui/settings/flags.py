@@ -177,7 +177,7 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     if command not in ("", "eval", "review", "worktrees") and len(given["words"]) - 1 != (
         SUBJECTS[command] != "no arguments"
     ):
-        raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")
+        raise ConfigError(f"{command} takes {SUBJECTS[command]}.")
     for flag, owners in BELONGS.items():
         if flag in given and command not in owners:
             written = flag.replace("_", "-")

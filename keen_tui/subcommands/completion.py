@@ -34,7 +34,7 @@ def run(word: str, environ: Mapping[str, str], folder: Path, out: TextIO) -> int
         out.write((SCRIPTS / f"keen-tui.{word}").read_text("utf-8"))
         return 0
     if word not in VALUES:
-        raise ConfigError(f"keen-tui completion takes {SUBJECTS['completion']}.")
+        raise ConfigError(f"completion takes {SUBJECTS['completion']}.")
     with suppress(Exception):
         for value in dict.fromkeys(VALUES[word](environ, folder)):
             if _SAFE.fullmatch(value):

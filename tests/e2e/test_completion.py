@@ -145,7 +145,7 @@ async def test_only_what_no_shell_acts_on_is_a_value(program: Program) -> None:
 async def test_another_word_is_an_error(program: Program) -> None:
     run = await program.run("completion", "tcsh")
     assert (run.code, run.out) == (2, "")
-    assert run.err == "keen-tui: keen-tui completion takes bash, zsh or fish.\n"
+    assert run.err == "keen-tui: completion takes bash, zsh or fish.\n"
 
 
 @pytest.mark.parametrize("name", SHELLS)

@@ -64,7 +64,7 @@ async def test_before_the_first_session_nothing_was_used(tmp_path: Path) -> None
     [
         (("usage", "--days", "0"), "--days must be a number from 1 to"),
         (("usage", "--days", "x"), "--days"),
-        (("usage", "all"), "keen-tui usage takes no arguments."),
+        (("usage", "all"), "usage takes no arguments."),
         (("sessions", "--json"), "--json only works with usage or eval."),
     ],
 )

@@ -292,10 +292,10 @@ async def test_the_session_is_exported_and_the_file_named(tmp_path: Path) -> Non
     history = FakeHistory()
     async with workspace(tmp_path, history=history) as driver:
         await command(driver, "/export notes/today.html")
-        await driver.until_shown("exported to /home/me/shop/notes/today.html")
+        await driver.until_shown("Exported to /home/me/shop/notes/today.html")
         history.here = Path.home() / "shop"
         await command(driver, "/export notes/today.html")
-        await driver.until_shown("exported to ~/shop/notes/today.html")
+        await driver.until_shown("Exported to ~/shop/notes/today.html")
         assert history.calls[0] == ("export", "html", "notes/today.html")
         await command(driver, "/export pdf")
         await driver.until_shown("Unknown format pdf. Use markdown, json or html.")

@@ -78,7 +78,7 @@ class ScreenUi:
 
     def tell_written(self, file: Path) -> None:
         """Say that a file was written."""
-        self.say(f"exported to {home_relative(file)}")
+        self.say(f"Exported to {home_relative(file)}.")
 
     def write(self, text: str) -> None:
         """Put text into the composer."""
