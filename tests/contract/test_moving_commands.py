@@ -104,7 +104,7 @@ async def test_where_no_command_runs_it_is_refused(tmp_path: Path) -> None:
 async def test_only_so_many_go_to_the_background(tmp_path: Path) -> None:
     start = Call("bash", {"command": "sleep 600", "background": True})
     async with at_work([Reply([start] * MOST_RUNNING), Reply([run()]), DONE], tmp_path) as bench:
-        with pytest.raises(SessionRefused, match="at most 16 commands can run in the background"):
+        with pytest.raises(SessionRefused, match="At most 16 commands can run in the background"):
             await moved(bench)
         (tmp_path / "go").touch()
         await bench.log.wait_for_end()
