@@ -126,7 +126,7 @@ def test_a_line_that_was_begun_before_a_question_does_not_answer_it_and_is_kept(
             "You started typing before the question appeared, so this doesn't answer it. Your text is kept.",
         )
         answer(terminal, "Your text is kept.", "4: do it by hand")
-        terminal.wait_for("Tool bash denied.")
+        terminal.wait_for("Tool bash denied: do it by hand.")
         terminal.wait_for("Reply: Fine.")
         terminal.wait_for(f"> {before}{after}")
         assert not (tmp_path / "work" / "ran").exists()

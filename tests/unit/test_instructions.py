@@ -396,7 +396,7 @@ def test_all_files_share_the_room_and_the_own_and_the_nearest_get_theirs_first(h
     assert files_in(read) == ["the user's own AGENTS.md", "more.md", "AGENTS.md"]
     assert (read.text.count("own\n"), read.text.count("near\n")) == (2_000, 3_000)
     assert "more.md (10.0 kB, of which the first 9.8 kB are used)" in read.told
-    assert read.told.endswith("../../AGENTS.md (8.0 kB) is left out: all files together may have 32.8 kB.")
+    assert read.told.endswith("../../AGENTS.md (8.0 kB) is left out: all files together may have at most 32.8 kB.")
 
 
 @pytest.mark.parametrize(("room", "text"), [(450, "line\n" * 1_000), (3_000, "line\n" + "x" * 5_000)])
@@ -405,7 +405,7 @@ def test_a_file_of_which_next_to_nothing_fits_is_left_out(home: Home, room: int,
     (home.repository / "AGENTS.md").write_text(text)
     read = home.read()
     assert files_in(read) == ["AGENTS.md"]
-    assert read.told.endswith("../../AGENTS.md (5.0 kB) is left out: all files together may have 32.8 kB.")
+    assert read.told.endswith("../../AGENTS.md (5.0 kB) is left out: all files together may have at most 32.8 kB.")
 
 
 def below(home: Home, path: str, **given: int) -> NestedFiles:
@@ -470,7 +470,7 @@ def test_nested_files_get_the_room_that_the_others_leave_the_nearest_first(home:
     (home.work / "AGENTS.md").write_text("x" * MOST_BYTES)
     read = below(home, "api/v1/x.py")
     assert (read.text, read.given) == ("", ())
-    assert "api/v1/AGENTS.md (4.0 kB) is left out: all files together may have 32.8 kB." in read.told
+    assert "api/v1/AGENTS.md (4.0 kB) is left out: all files together may have at most 32.8 kB." in read.told
 
 
 @pytest.mark.parametrize("make", [make_pipe, make_link_out, make_link_to_keys, make_loop])
