@@ -18,6 +18,9 @@ from keen_tui.agent.instructions.instructions import (
 )
 
 
+_LEFT_OUT = "is left out: all files together may have at most 32.8 kB."
+
+
 class Home:
     """A home folder with settings and a repository in it, and a folder of that to work in."""
 
@@ -396,7 +399,7 @@ def test_all_files_share_the_room_and_the_own_and_the_nearest_get_theirs_first(h
     assert files_in(read) == ["the user's own AGENTS.md", "more.md", "AGENTS.md"]
     assert (read.text.count("own\n"), read.text.count("near\n")) == (2_000, 3_000)
     assert "more.md (10.0 kB, of which the first 9.8 kB are used)" in read.told
-    assert read.told.endswith("../../AGENTS.md (8.0 kB) is left out: all files together may have at most 32.8 kB.")
+    assert read.told.endswith(f"../../AGENTS.md (8.0 kB) {_LEFT_OUT}")
 
 
 @pytest.mark.parametrize(("room", "text"), [(450, "line\n" * 1_000), (3_000, "line\n" + "x" * 5_000)])
@@ -405,7 +408,7 @@ def test_a_file_of_which_next_to_nothing_fits_is_left_out(home: Home, room: int,
     (home.repository / "AGENTS.md").write_text(text)
     read = home.read()
     assert files_in(read) == ["AGENTS.md"]
-    assert read.told.endswith("../../AGENTS.md (5.0 kB) is left out: all files together may have at most 32.8 kB.")
+    assert read.told.endswith(f"../../AGENTS.md (5.0 kB) {_LEFT_OUT}")
 
 
 def below(home: Home, path: str, **given: int) -> NestedFiles:
