@@ -17,7 +17,6 @@ from keen_tui.agent.instructions.instructions import (
     read_instructions,
 )
 
-
 _LEFT_OUT = "is left out: all files together may have at most 32.8 kB."
 
 
