@@ -152,14 +152,7 @@ class _Folding:
                 self._choose_model(event)
             case SessionRenamed():
                 self.title = event.title
-            case (
-                ToolOutput()
-                | RetryScheduled()
-                | ShellStarted()
-                | ContextAdded()
-                | HookRunning()
-                | NoticeOver()
-            ):
+            case ToolOutput() | RetryScheduled() | ShellStarted() | ContextAdded() | HookRunning():
                 pass
             case (
                 ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | CallTried()
@@ -167,7 +160,7 @@ class _Folding:
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
                 pass
-            case RunContinued() | RunWaited():
+            case RunContinued() | RunWaited() | NoticeOver():
                 pass
             case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured() | PendingKept():
                 pass
