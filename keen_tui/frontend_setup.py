@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from keen_tui.agent.playback import Playback
+from keen_tui.agent.review.review_service import ReviewService
 from keen_tui.agent.services.agent_service import AgentService
 from keen_tui.agent.services.model_service import ModelService
-from keen_tui.agent.services.review_service import ReviewService
+from keen_tui.agent.services.playback import Playback
 from keen_tui.agent.services.task_service import TaskService
 from keen_tui.agent.turn.reply import PERSON
 from keen_tui.agent.until.driver import RunDriver
@@ -174,7 +174,7 @@ def _set_up(
         controls=session,
         servers=_server_service(session, environ),
         tasks=TaskService(session.tasks),
-        sub_agents=AgentService(session, store),
+        sub_agents=AgentService(history.agents, store),
         runs=RunDriver(session, history),
         reviews=_review_service(session, settings, store, environ),
         models=ModelService(session, chooser, settings, choice, environ),

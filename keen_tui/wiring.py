@@ -16,13 +16,13 @@ from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.neighbours import Neighbours
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
-from keen_tui.agent.subagents.shared import Shared
+from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.turn.work_clock import WorkClock
-from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.events import Event
 from keen_tui.domain.models import ModelInfo
@@ -87,13 +87,13 @@ def build_session(
     functions: Sequence[FunctionSpec] = (),
     chooser: Chooser | None = None,
     editor: EditorFiles | None = None,
-) -> Session:
-    """A session in `workspace` that uses the provider. `info` is what is known of its model; `audience` can
-    be asked; `backup` saves what its tools change. `rules` are the user's, `allowances` what was allowed
-    permanently here, `instruct` reads AGENTS.md, `key_variables` names variables that hold API keys,
-    `additions` are what the user and a trusted project add, `functions` the tools of a program. `chooser`
-    finds the models of sub-agents that name one; None: none can. `editor` has the files as the person sees
-    them; None: the disk has."""
+) -> tuple[Session, SubAgents]:
+    """A session in `workspace` that uses the provider, and its sub-agents. `info` is what is known of its
+    model; `audience` can be asked; `backup` saves what its tools change. `rules` are the user's, `allowances`
+    what was allowed permanently here, `instruction_files` has AGENTS.md, `key_variables` names variables that
+    hold API keys, `additions` are what the user and a trusted project add, `functions` the tools of a
+    program. `chooser` finds the models of sub-agents that name one; None: none can. `editor` has the files as
+    the person sees them; None: the disk has."""
     project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
 
     def sandbox_in(folder: Path) -> SandboxFinder:
@@ -159,6 +159,7 @@ def build_session(
             max_steps=min(agent.max_steps or settings.max_steps, settings.max_steps),
             policy=session.policy,
             hooks=[hook for hook in additions.hooks if hook.point in POINTS_IN_AGENTS],
+            agents=SubAgents(),
             shared=shared,
         )
 
@@ -176,6 +177,7 @@ def build_session(
 
         own_tree.forget_tree(workspace, agent, session_id)
 
+    agents = SubAgents(start, enter_tree, forget_tree, at_once=settings.agents_at_once)
     session = built(
         provider=provider,
         info=info,
@@ -188,9 +190,9 @@ def build_session(
         max_steps=settings.max_steps,
         policy=settings.memory_policy,
         hooks=additions.hooks,
-        agents=SubAgents(start, enter_tree, forget_tree, at_once=settings.agents_at_once),
+        agents=agents,
     )
-    return session
+    return session, agents
 
 
 def build_review(
@@ -224,6 +226,7 @@ def build_review(
         provider=provider,
         info=info,
         toolbox=tools.narrowed(REVIEWER, tools, [tool]),
+        agents=SubAgents(),
         mode="plan",
         audience=NO_AUDIENCE,
         max_steps=settings.max_steps,
@@ -314,7 +317,7 @@ def build_saved_session(
     """
     backup = TurnBackup()
     guard().records = data_folder(environ) / RUNNING
-    session = build_session(
+    session, agents = build_session(
         settings,
         workspace,
         provider,
@@ -344,5 +347,6 @@ def build_saved_session(
         titles=settings.titles if audience.is_person else "off",
         indexes=audience.is_person,
         neighbours=Neighbours(session, Presence(environ, workspace), store.checkpoints_of),
+        agents=agents,
     )
     return session, manager, ChangeService(session, backup)

@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from keen_tui.agent.compaction import compact
-from keen_tui.agent.context_meter import ContextMeter
-from keen_tui.agent.jobs import BackgroundJobs, JobSlot
+from keen_tui.agent.job_slot import JobSlot
 from keen_tui.agent.open_session import SessionState
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attempt import run_attempt
+from keen_tui.agent.turn.compaction import compact
+from keen_tui.agent.turn.context_meter import ContextMeter
 from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.settle import Commit, Discard, Save, settle, with_step_closed
-from keen_tui.agent.user_command import run_own_command
+from keen_tui.agent.turn.user_command import run_own_command
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
     CompactionFailed,
@@ -34,6 +34,7 @@ from keen_tui.memory.policies import carried_bytes, policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED
 from keen_tui.providers.base import Provider
+from keen_tui.system.background_jobs import BackgroundJobs
 
 
 class Runner:

@@ -9,21 +9,21 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from keen_tui.agent.context import next_sizes, report, with_draft
-from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.hooks.hook_runner import Programs
 from keen_tui.agent.hooks.hooks import session_hooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, InstructionFiles, Instructions
 from keen_tui.agent.instructions.watch import InstructionWatch
-from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
-from keen_tui.agent.one_shot import answer_aside
+from keen_tui.agent.job_slot import JobSlot
 from keen_tui.agent.open_session import OpenSession, SessionState, opened_session
 from keen_tui.agent.runner import Runner
-from keen_tui.agent.subagents.shared import Shared
-from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.surroundings import Surroundings
+from keen_tui.agent.turn.agent_calls import AgentCalls
 from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.context_meter import ContextMeter
+from keen_tui.agent.turn.context_report import next_sizes, report, with_draft
 from keen_tui.agent.turn.message_queue import MessageQueue
+from keen_tui.agent.turn.one_shot import answer_aside
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.reply import PERSON, Audience
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
@@ -56,6 +56,8 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
 from keen_tui.settings.added.hooks import Hook
+from keen_tui.system.background_jobs import BackgroundJobs
+from keen_tui.system.threads import run_in_thread
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.earlier import SessionRecord
 from keen_tui.tools.permissions.allowances import Allowances
@@ -75,7 +77,7 @@ class Session:
         network: what becomes of hosts that commands want to reach and no rule is about.
         instruction_files: where instructions are read from; None: there are none.
         hooks: commands that run at events, and `hook_programs`, which runs them; None: none run.
-        agents: the sub-agents; None: there are none.
+        agents: the sub-agents.
         shared: what the session of a sub-agent shares with its parent's; None: it isn't one.
         attaches: whether messages attach the images and resources that they name, and call skills.
     """
@@ -86,6 +88,7 @@ class Session:
         workspace: Path,
         provider: Provider,
         toolbox: Toolbox,
+        agents: AgentCalls,
         mode: Mode = "ask",
         audience: Audience = PERSON,
         max_steps: int = 100,
@@ -99,15 +102,14 @@ class Session:
         instruction_files: InstructionFiles | None = None,
         hooks: Sequence[Hook] = (),
         hook_programs: Programs | None = None,
-        agents: SubAgents | None = None,
         shared: Shared | None = None,
         attaches: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
         self.bus = EventBus()
-        self.agents = agents or SubAgents()
-        self.agents.serve(self._publish, self.bus.publish, lambda: self._why_stopped)
+        self._agents = agents
+        agents.serve(self._publish, self.bus.publish, lambda: self._why_stopped)
         self.shared = shared = shared or Shared(clock=WorkClock(clock))
         self._instruction_files = instruction_files
         self._why_stopped = STOPPED
@@ -149,7 +151,7 @@ class Session:
             skills=toolbox.skills.listed if toolbox.skills else "",
             role=shared.role,
             attaches=attaches,
-            agents=self.agents,
+            agents=agents,
             pace=shared.pace,
             queue=self._queue,
             why_stopped=lambda: self._why_stopped,
@@ -301,7 +303,7 @@ class Session:
         Raises:
             SessionRefused: a turn runs, or there is nothing to retry.
         """
-        if not (self._setup.retry_wait.end() or self.agents.hurry()):
+        if not (self._setup.retry_wait.end() or self._agents.hurry()):
             self._runner.retry_turn()
 
     def discard(self) -> None:
@@ -340,14 +342,14 @@ class Session:
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. A message with a no goes to the model. Raises SessionRefused: that
         approval is not open."""
-        setup, own_id = self.agents.asking(call_id) or (self._setup, call_id)
-        setup.approvals.answer(own_id, allow=allow, scope=scope, message=message)
+        approvals, _, own_id = self._asking(call_id)
+        approvals.answer(own_id, allow=allow, scope=scope, message=message)
 
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
         """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused: that
         question is not open, or has no such answer."""
-        setup, own_id = self.agents.asking(call_id) or (self._setup, call_id)
-        setup.questions.reply(own_id, choice, words)
+        _, questions, own_id = self._asking(call_id)
+        questions.reply(own_id, choice, words)
 
     async def take_back(self, command: str) -> None:
         """Revoke the permanent permission of a command. Raises SessionRefused: it is not allowed, or
@@ -364,7 +366,7 @@ class Session:
         """Change the permission mode, from the next call on. Commands in the background go on."""
         self._approvals.change_mode(mode)
         self._surroundings.tell_of_running(mode)
-        self.agents.follow(mode)
+        self._agents.follow(mode)
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
@@ -522,7 +524,7 @@ class Session:
         if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
         await self._job.halt()
-        await self.agents.dismiss(finished=self._setup.pending_store.store is None)
+        await self._agents.dismiss(finished=self._setup.pending_store.store is None)
         self._queue.forget()
         await self._hooks.close()
         await self._setup.provider.close()
@@ -539,6 +541,11 @@ class Session:
     @property
     def _setup(self) -> TurnSetup:
         return self._open.setup
+
+    def _asking(self, call_id: str) -> tuple[Approvals, UserQuestions, str]:
+        """Where that call asks: in a sub-agent's session or in this one, and its id there."""
+        here = self._setup.approvals, self._setup.questions, call_id
+        return self._agents.asking(call_id) or here
 
     def _publish(self, event: Event) -> None:
         """Apply the event to the conversation, then publish it."""

@@ -49,7 +49,9 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
             price=Price(input=0.0, output=0.0, cached_input=0.0, cache_write=0.0),  # a script costs nothing
         )
         provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
-        yield build_session(settings._replace(retry_attempts=ATTEMPTS), root, provider, info, audience=PERSON)
+        yield build_session(
+            settings._replace(retry_attempts=ATTEMPTS), root, provider, info, audience=PERSON
+        )[0]
 
 
 @contextmanager

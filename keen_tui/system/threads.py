@@ -72,6 +72,20 @@ def is_coroutine_function(function: object) -> bool:
     return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004
 
 
+def run_in_thread(name: str, work: Callable[[], None], then: Callable[[], None]) -> None:
+    """Run `work` in a thread, and then `then` in the event loop, if it is still there."""
+    loop = asyncio.get_running_loop()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            with suppress(RuntimeError):  # the loop is closed: the user has left
+                loop.call_soon_threadsafe(then)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+
+
 async def _in_own_thread(work: Callable[[], Any]) -> Any:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.cache_reuse import common_beginning
+from keen_tui.agent.turn.cache_reuse import common_beginning
 from keen_tui.demo.script import RecordedRequest
 from keen_tui.domain.choices import Api, PolicyName
 from keen_tui.domain.events import ToolFinished, TurnDone

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent import compaction
+from keen_tui.agent.turn import compaction
 from keen_tui.agent.turn.request import step_request
 from keen_tui.demo.script import (
     Answer,

@@ -14,7 +14,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.events import (

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.choices import Output
@@ -66,6 +67,7 @@ async def turn(
         session = Session(
             workspace=workspace,
             provider=provider_for(server, "openai-chat"),
+            agents=SubAgents(),
             toolbox=build_toolbox(workspace, backup),
             mode="auto",
             retries=ONE_ATTEMPT,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Reply, Say
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import SavedSession, SearchHit

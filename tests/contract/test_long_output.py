@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.events import ToolFinished
 from keen_tui.domain.messages import ToolCall, ToolResult

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.services.task_service import TaskService
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import ApprovalRequested, ToolOutput, TurnDone

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.review.review import Review
-from keen_tui.agent.services.review_service import ReviewService
+from keen_tui.agent.review.review_service import ReviewService
 from keen_tui.demo.model_server import ModelServer, Script
 from keen_tui.demo.script import NoAnswer
 from keen_tui.domain.errors import ConfigError, SessionRefused

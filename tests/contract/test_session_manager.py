@@ -12,7 +12,7 @@ import pytest
 
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import STOPPED, SessionRefused, StorageFailed

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from keen_tui.agent.playback import Playback
+from keen_tui.agent.services.playback import Playback
 from keen_tui.demo.script import Answer, Call, NoAnswer, RecordedRequest, Reply, Say
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (

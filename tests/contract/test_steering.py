@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say, Seen
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.events import (

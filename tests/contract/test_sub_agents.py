@@ -113,7 +113,7 @@ async def test_those_that_read_run_side_by_side_as_many_as_the_setting_says(
         {"go": [Reply([*map(task, prompts)])], **{prompt: [hang] for prompt in prompts}}
     )
     async with server, with_agents(tmp_path, server, "openai-chat", environ, agents_at_once=3) as bench:
-        agents, at_work = bench.session.agents, []
+        agents, at_work = bench.history.agents, []
         answers.look = lambda: at_work.append(sum(agent.session is not None for agent in agents.all))
         bench.session.submit("go")
         await until(lambda: server.open_streams == 3)
@@ -241,7 +241,7 @@ async def test_a_child_can_be_stopped_alone(tmp_path: Path, api: Api, environ: d
     async with server, with_agents(tmp_path, server, api, environ) as bench:
         bench.session.submit("go")
         await until(lambda: len(answers.sent.get("one", ())) == 2)
-        bench.session.agents.stop(bench.session.agents.all[0].call.id)
+        bench.history.agents.stop(bench.history.agents.all[0].call.id)
         end = await bench.log.wait_for_end()
         assert isinstance(end, TurnDone)
         results = [message.text for message in seen(answers.sent["go"][-1]) if message.role == "tool"]
@@ -463,7 +463,7 @@ async def test_one_that_is_gone_on_with_shows_its_past(tmp_path: Path, environ: 
         async with again as bench:
             bench.session.retry()
             await until(lambda: len(answers.sent["two"]) == 3)
-            (agent,) = bench.session.agents.all
+            (agent,) = bench.history.agents.all
             messages = [event.text for event in agent.events.all if isinstance(event, TurnStarted)]
             assert messages == ["two", None]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.titles import PROMPT, as_title
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.titles import PROMPT, as_title
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.demo.script import Answer, HttpAnswer, RecordedRequest, Reply, Say, Seen
 from keen_tui.demo.wires import seen
 from keen_tui.domain.choices import Titles

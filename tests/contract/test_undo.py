@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.domain.messages import ToolCall
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.tools.toolbox import build_toolbox

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from keen_tui.agent.session import Session
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.reply import NO_AUDIENCE, PERSON
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.model_server import ModelServer
@@ -243,6 +244,7 @@ async def at_work(
         session = Session(
             workspace=workspace,
             provider=provider,
+            agents=SubAgents(),
             toolbox=toolbox
             or build_toolbox(
                 workspace,

@@ -52,7 +52,7 @@ async def model_service(
             build_provider(choice.model.api, choice.connection(30.0)) if choice else NotConfigured("none")
         )
         info = choice.model if choice else None
-        session = build_session(settings, tmp_path, provider, info, audience=PERSON)
+        session, _ = build_session(settings, tmp_path, provider, info, audience=PERSON)
         session.set_mode("auto")
         log = EventLog(session.bus.subscribe())
         try:

@@ -151,7 +151,7 @@ def cached_session() -> Iterator[Session]:
         price = Price(input=3.0, output=15.0, cached_input=0.3)
         info = ModelInfo(provider="lab", id="scripted", api="openai-chat", price=price)
         provider = build_provider(info.api, Connection(model=info.id, base_url=server.base_url))
-        yield build_session(Settings(mode="auto-edit"), Path(folder), provider, info, audience=PERSON)
+        yield build_session(Settings(mode="auto-edit"), Path(folder), provider, info, audience=PERSON)[0]
 
 
 async def take_stills(folder: Path) -> None:

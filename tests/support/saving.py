@@ -11,8 +11,9 @@ from typing import Any
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
@@ -88,6 +89,7 @@ class Place:
         session = Session(
             workspace=self.workspace,
             provider=provider,
+            agents=SubAgents(),
             toolbox=build_toolbox(
                 self.workspace,
                 backup,

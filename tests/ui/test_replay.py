@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from keen_tui.agent.playback import Playback
+from keen_tui.agent.services.playback import Playback
 from keen_tui.demo.play import tour_session
 from keen_tui.domain.events import Event, SessionRenamed, TextDelta
 from keen_tui.frontends.shared.action import Action

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.playback import Playback
+from keen_tui.agent.services.playback import Playback
 from keen_tui.domain.events import (
     ContextMeasured,
     Event,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.undo import NEWEST, WHOLE_SESSION, TurnChanges
+from keen_tui.agent.services.undo import NEWEST, WHOLE_SESSION, TurnChanges
 from keen_tui.domain.errors import SessionRefused
 from tests.support.checkpoints import Project
 

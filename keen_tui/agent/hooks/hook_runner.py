@@ -13,9 +13,9 @@ import msgspec
 
 from keen_tui.agent.hooks.answers import BLOCKS_NOTHING, BadAnswer, HookAnswer, answer_of, joined
 from keen_tui.agent.hooks.tool_names import UsualCall
-from keen_tui.agent.jobs import BackgroundJobs
 from keen_tui.domain.events import Event, HookRunning
 from keen_tui.settings.added.hooks import Hook, HookPoint, scripts_of
+from keen_tui.system.background_jobs import BackgroundJobs
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 from keen_tui.tools.process.hook_process import BLOCKS, HookRun

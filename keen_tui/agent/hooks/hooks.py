@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer, joined
 from keen_tui.agent.hooks.hook_runner import HookRunner, Programs
 from keen_tui.agent.hooks.tool_names import UsualCall, own_arguments, usual_call
-from keen_tui.agent.jobs import BackgroundJobs
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.events import (
     ApprovalRequested,
@@ -26,6 +25,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import ToolCall, ToolResult
 from keen_tui.settings.added.hooks import Hook, HookPoint
+from keen_tui.system.background_jobs import BackgroundJobs
 
 SessionSource = Literal["startup", "resume", "clear"]
 """Why a session begins: with the program, as a saved one, or as a new one in place of another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from keen_tui.agent.session import Session
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import AgentEvent
@@ -14,13 +14,13 @@ from keen_tui.storage.sessions import SessionStore
 class AgentService:
     """Shows them at work or as they were saved, and stops them."""
 
-    def __init__(self, session: Session, store: SessionStore) -> None:
-        self._session = session
+    def __init__(self, agents: SubAgents, store: SessionStore) -> None:
+        self._agents = agents
         self._store = store
 
     async def watch(self, call_id: str, session_id: str) -> WatchedAgent:
         """Look at one; `session_id` is that of its session, "" if it isn't known. Raises KeenError."""
-        agent = self._session.agents.find(call_id)
+        agent = self._agents.find(call_id)
         if agent and agent.session:
             return WatchedAgent(agent.session_id, agent.events.all, agent.session.bus.subscribe())
         session_id = agent.session_id if agent else session_id
@@ -34,4 +34,4 @@ class AgentService:
 
     def stop(self, call_id: str) -> None:
         """Stop one alone. No effect if it doesn't run."""
-        self._session.agents.stop(call_id)
+        self._agents.stop(call_id)

@@ -6,8 +6,8 @@ import asyncio
 
 from msgspec.structs import replace
 
+from keen_tui.agent.services.undo import TurnBackup, TurnChanges
 from keen_tui.agent.session import Session
-from keen_tui.agent.undo import TurnBackup, TurnChanges
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.messages import CommandUnwatched
 from keen_tui.domain.reports import Changes

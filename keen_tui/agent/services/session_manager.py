@@ -13,10 +13,11 @@ from keen_tui.agent.services.neighbours import Neighbours
 from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_loading import Opening, is_long, preview, read_for_opening
 from keen_tui.agent.services.session_writer import SessionWriter
+from keen_tui.agent.services.titles import Titler
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.services.upkeep import Upkeep
 from keen_tui.agent.session import Session
-from keen_tui.agent.titles import Titler
-from keen_tui.agent.undo import TurnBackup
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.domain.choices import ExportFormat, Titles
 from keen_tui.domain.errors import KeenError, SessionRefused, SessionUnknown, StorageFailed
 from keen_tui.domain.events import Notice, NoticeOver, PendingKept, SessionRenamed
@@ -43,6 +44,7 @@ class SessionManager:
         titles: which models are asked for the title of a session.
         opener: opens session files to be written; tests hand in one that breaks.
         neighbours: the other programs in this folder; None where they don't matter.
+        agents: the sub-agents of the session, whose sessions are saved with it; None: there are none.
         indexes: whether to build, behind the start, what makes lists and searches of many sessions fast.
     """
 
@@ -58,11 +60,13 @@ class SessionManager:
         opener: FileOpener = open_file,
         indexes: bool = False,
         neighbours: Neighbours | None = None,
+        agents: SubAgents | None = None,
     ) -> None:
         self.neighbours = neighbours
         self._session = session
         self._store = store
         self._backup = backup
+        self.agents = agents or SubAgents()
         self._keeps_pending = keeps_pending
         self._keeps_pending_here = keeps_pending
         self._memory_only = memory_only
@@ -106,7 +110,7 @@ class SessionManager:
         self._keeps_pending_here = durable
         if scribe := self._scribe:
             self._session.keep_pending_with(scribe.pending if durable else None)
-        if files := self._session.agents.files:
+        if files := self.agents.files:
             files.keep_pending(durable)
         self._session.bus.publish(PendingKept(durable=durable))
 
@@ -313,7 +317,7 @@ class SessionManager:
         self._scribe.take_over(opening, keeps_pending=keeps)
         if keeps != self._keeps_pending_here:
             self._keep_here(keeps)
-        self._session.agents.files = files = SavedAgents(
+        self.agents.files = files = SavedAgents(
             self._store,
             path.stem,
             keeps_pending=lambda: self._keeps_pending_here,

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.structs import replace
 
-from keen_tui.agent.subagents.agent_result import (
-    failed,
-    finished,
-    placed,
-    stopped,
-    supposed,
-    unfinished,
-)
+from keen_tui.agent.session import Session
+from keen_tui.agent.subagents.agent_result import failed, finished, unfinished
 from keen_tui.agent.subagents.kept_events import KeptEvents
 from keen_tui.agent.turn.settle import Broken
-from keen_tui.domain.errors import PROGRAM_ENDED, EndReason, KeenError
+from keen_tui.domain.display import AgentDisplay
+from keen_tui.domain.errors import PROGRAM_ENDED, STOPPED, EndReason, KeenError
 from keen_tui.domain.events import (
     AgentEvent,
     AgentWorked,
@@ -37,19 +32,22 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import (
     Fact,
+    Message,
     SkillUsed,
     ToolCall,
     ToolResult,
     ToolStep,
+    TurnMemory,
     UnknownCall,
+    WorkTreeChanged,
 )
+from keen_tui.memory.policies import policy_of
+from keen_tui.memory.recorder import facts_of
 from keen_tui.system.threads import to_the_end
 from keen_tui.tools.base import AgentOrder
 
 if TYPE_CHECKING:
-    from keen_tui.agent.session import Session
     from keen_tui.agent.subagents.own_tree import OwnTree
-    from keen_tui.agent.subagents.sub_agents import SubAgents
 
 _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"))
 """End reasons for which a retry can't help: the parent gets the text and the facts so far."""
@@ -57,11 +55,26 @@ _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"
 _LOST: Final = "It was interrupted and its work tree has been removed, so its work is lost: start again."
 
 
+_NOTHING: Final = TurnMemory()
+
+
+class Parent(Protocol):
+    """The session whose turn made the call. `publish` publishes an event in it, `pass_on` only on its bus;
+    `why_stopped` returns a sentence about who interrupted its turn."""
+
+    publish: Callable[[Event], None]
+    pass_on: Callable[[Event], None]
+    why_stopped: Callable[[], str]
+
+    async def open(self, agent: SubAgent) -> Session:
+        """The session of the sub-agent, a saved one or a new one. Raises KeenError."""
+
+
 class SubAgent:
     """Runs the call; a later attempt continues where the last one broke off.
 
     Args:
-        agents: the sub-agents of the session.
+        parent: the session whose turn made the call.
         turn: the number of the parent's turn.
         call: the call of that turn.
         order: the definition of the sub-agent, and its task.
@@ -76,7 +89,7 @@ class SubAgent:
 
     def __init__(
         self,
-        agents: SubAgents,
+        parent: Parent,
         turn: int,
         call: ToolCall,
         order: AgentOrder,
@@ -94,7 +107,7 @@ class SubAgent:
         self.tree: OwnTree | None = None
         self.has_lost_work = False
         self.events = KeptEvents()
-        self._agents = agents
+        self._parent = parent
         self._opening: asyncio.Task[Session] | None = None
         self._ended: asyncio.Future[None] | None = None
         self._stopped_alone = False
@@ -118,14 +131,14 @@ class SubAgent:
         try:
             session = await self._opened()
         except KeenError as error:
-            self.result = failed(self, str(error))
+            self.result = failed(self._display(), str(error), self.result.facts)
             return
         self._ended = asyncio.get_running_loop().create_future()
         self._begin(session)
         try:
             await asyncio.shield(self._ended)
         except asyncio.CancelledError:
-            by_program = self._agents.why_stopped() == PROGRAM_ENDED
+            by_program = self._parent.why_stopped() == PROGRAM_ENDED
             await to_the_end(session.close() if by_program else session.halt())
             raise
 
@@ -142,7 +155,9 @@ class SubAgent:
         first."""
         if self.tree and not self._has_left:
             self._has_left = True
-            self.result = placed(self, await asyncio.to_thread(self.tree.leave, finished=finished))
+            holds = await asyncio.to_thread(self.tree.leave, finished=finished)
+            if holds:
+                self.result = _placed(self.result, self.tree, holds)
 
     def outward(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         """The facts of its turn as facts of the parent's turn: without skills, and with one fact about its
@@ -163,26 +178,26 @@ class SubAgent:
         self.events.note(event)
         match event:
             case TurnStarted():
-                self.result = supposed(self)
+                self.result = unfinished(self._display(), "the program ended", self.place, self.result.facts)
                 held = (self.tree.fact,) if self.tree and self.tree.has_changed else ()
                 worked = AgentWorked(turn=self.turn, id=self.call.id, facts=held, place=self.place)
-                self._agents.publish(worked)
+                self._parent.publish(worked)
             case ToolFinished(result=result):
                 if facts := self.outward(result.facts):
-                    self._agents.publish(AgentWorked(turn=self.turn, id=self.call.id, facts=facts))
+                    self._parent.publish(AgentWorked(turn=self.turn, id=self.call.id, facts=facts))
             case Usage():
-                self._agents.publish(replace(event, turn=self.turn, agent=self.name, call=self.call.id))
+                self._parent.publish(replace(event, turn=self.turn, agent=self.name, call=self.call.id))
             case ApprovalRequested() | QuestionAsked():
-                self._agents.publish(
+                self._parent.publish(
                     replace(event, turn=self.turn, id=outer_id(self.call, event.id), agent=self.name)
                 )
             case ApprovalAnswered() | QuestionAnswered():
-                self._agents.publish(replace(event, turn=self.turn, id=outer_id(self.call, event.id)))
+                self._parent.publish(replace(event, turn=self.turn, id=outer_id(self.call, event.id)))
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._note_end(event)
             case _:
                 pass
-        self._agents.pass_on(AgentEvent(turn=self.turn, id=self.call.id, agent=self.name, event=event))
+        self._parent.pass_on(AgentEvent(turn=self.turn, id=self.call.id, agent=self.name, event=event))
         is_end = isinstance(event, TurnDone | TurnIncomplete | TurnError)
         if is_end and self._ended and not self._ended.done():
             self._ended.set_result(None)
@@ -190,7 +205,7 @@ class SubAgent:
     async def _opened(self) -> Session:
         """Its session, opened once. If the caller is cancelled, the opening goes on."""
         if self.session is None:
-            self._opening = self._opening or asyncio.ensure_future(self._agents.open(self))
+            self._opening = self._opening or asyncio.ensure_future(self._parent.open(self))
             try:
                 self.session = await asyncio.shield(self._opening)
             finally:
@@ -205,12 +220,12 @@ class SubAgent:
         if not session.turn:
             session.submit(self.order.prompt)
         elif self.has_lost_work and session.state.open.is_unanswered:
-            self.result = failed(self, _LOST)
+            self.result = failed(self._display(), _LOST, self.result.facts)
             self._ended.set_result(None)
         elif session.state.open.is_unanswered:
             session.retry()
         else:
-            self.result = finished(self, session.conversation[-1], self._steps)
+            self.result = self._finished(session.conversation[-1])
             self._ended.set_result(None)
 
     @property
@@ -225,18 +240,36 @@ class SubAgent:
     def _steps(self) -> Sequence[ToolStep]:
         return self.session.past.steps.get(self.session.turn, ()) if self.session else ()
 
+    def _finished(self, message: Message) -> ToolResult:
+        """The result of its turn, whose reply is this message."""
+        memory = replace(message.memory or _NOTHING, skills=())
+        text = policy_of("full-trace").reply(message, self._steps) or message.text
+        return finished(self._display(text), memory, self.outward(facts_of(memory)))
+
+    def _display(self, text: str = "") -> AgentDisplay:
+        calls, kept_out = self.work
+        return AgentDisplay(
+            agent=self.name, session=self.session_id, text=text, calls=calls, kept_out=kept_out
+        )
+
     def _note_end(self, end: TurnDone | TurnIncomplete | TurnError) -> None:
         self._end = end
         self.unknown_calls = end.unknown_calls if isinstance(end, TurnIncomplete) else ()
         if isinstance(end, TurnDone):
             assert self.session
-            self.result = finished(self, self.session.conversation[-1], self._steps)
-        elif self._stopped_alone:
-            self.result = stopped(self, end)
+            self.result = self._finished(self.session.conversation[-1])
+            return
+        display, facts = self._display(end.text), self.outward(facts_of(end.turn_memory))
+        if self._stopped_alone:
+            result = failed(display, "The user stopped it.", facts)
+            self.result = replace(
+                result, summary="stopped", interrupted=True, read_only=not self.unknown_calls
+            )
         elif end.reason in _FINAL:
-            self.result = failed(self, end.detail, end)
+            self.result = failed(display, end.detail, facts)
         else:
-            self.result = unfinished(self, end)
+            why = "the user stopped it" if end.detail == STOPPED else end.detail
+            self.result = unfinished(display, why, self.place, facts)
             detail = f"The sub-agent {self.name} was interrupted: {end.detail}"
             self.broken = Broken(
                 reason=end.reason,
@@ -244,6 +277,14 @@ class SubAgent:
                 may_pass=end.may_pass,
                 retry_after=end.retry_after,
             )
+
+
+def _placed(result: ToolResult, tree: OwnTree, holds: str) -> ToolResult:
+    """The result with `holds`, the sentences about the work tree."""
+    is_new = tree.has_changed and not any(isinstance(fact, WorkTreeChanged) for fact in result.facts)
+    facts = (*result.facts, tree.fact) if is_new else result.facts
+    summary = f"{result.summary}, in {tree.fact.branch}"
+    return replace(result, text=f"{result.text}\n\n{holds}", summary=summary, facts=facts)
 
 
 def outer_id(call: ToolCall, inner: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.agent_result import waiting
 from keen_tui.agent.subagents.sub_agent import SubAgent, inner_id
 from keen_tui.domain.choices import Mode
@@ -20,12 +21,12 @@ from keen_tui.tools.base import AgentOrder
 from keen_tui.tools.builtin.task import TASK
 
 if TYPE_CHECKING:
-    from keen_tui.agent.session import Session
     from keen_tui.agent.subagents.own_tree import OwnTree
-    from keen_tui.agent.turn.turn_setup import TurnSetup
+    from keen_tui.agent.turn.approvals import Approvals
+    from keen_tui.agent.turn.questions import UserQuestions
     from keen_tui.settings.added.agents import AgentDefinition
 
-StartSession = Callable[["AgentDefinition", Callable[[Event], None], "OwnTree | None"], "Session"]
+StartSession = Callable[["AgentDefinition", Callable[[Event], None], "OwnTree | None"], Session]
 """Makes the session of a sub-agent, in that work tree if there is one. The session passes each event to the
 callback. Raises KeenError."""
 
@@ -125,8 +126,10 @@ class SubAgents:
         agent = self._agents.get(call.id)
         return agent.result if agent else waiting(str(call.arguments.get("agent")), self._session_id(call))
 
-    async def run(self, agent: SubAgent) -> None:
-        """Run it as soon as fewer than `at_once` run, and close its session when it has finished."""
+    async def run(self, call_id: str) -> None:
+        """Run the sub-agent of that call as soon as fewer than `at_once` run, and close its session when it
+        has finished."""
+        agent = self._agents[call_id]
         async with self._slots:
             await agent.run()
         if agent.result.unfinished:
@@ -170,13 +173,14 @@ class SubAgents:
         ended = [wait.end() for wait in waits]
         return any(ended)
 
-    def asking(self, call_id: str) -> tuple[TurnSetup, str] | None:
-        """The turn setup of the sub-agent that made the call with this id, and the call's id in its own
+    def asking(self, call_id: str) -> tuple[Approvals, UserQuestions, str] | None:
+        """The open questions of the sub-agent that made the call with this id, and the call's id in its own
         session; None if no sub-agent made it."""
         for agent in self._agents.values():
             inner = inner_id(agent.call, call_id)
             if agent.session and inner:
-                return agent.session.state.open.setup, inner
+                setup = agent.session.state.open.setup
+                return setup.approvals, setup.questions, inner
         return None
 
     def follow(self, mode: Mode) -> None:

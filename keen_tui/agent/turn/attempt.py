@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-from keen_tui.agent.compaction import compact
-from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.hooks.answers import with_reason
-from keen_tui.agent.hooks.in_turn import add_context
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import images_of, publish_images
 from keen_tui.agent.turn.attachments.resources import publish_resources, resources_of
 from keen_tui.agent.turn.attachments.skills import called_skill, facts_of_calls, publish_skill
+from keen_tui.agent.turn.compaction import compact
+from keen_tui.agent.turn.context_meter import ContextMeter
 from keen_tui.agent.turn.loop import broken_by_bug, run_turn
 from keen_tui.agent.turn.settle import Broken, Ending
+from keen_tui.agent.turn.turn_hooks import add_context
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import CompactionFailed, Notice
 from keen_tui.memory.conversation import Conversation

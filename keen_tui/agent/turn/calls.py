@@ -12,10 +12,10 @@ import msgspec
 from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer
-from keen_tui.agent.hooks.in_turn import denied_by_hook, with_answer
 from keen_tui.agent.turn.approvals import NOT_ASKED, ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.settle import Broken
+from keen_tui.agent.turn.turn_hooks import denied_by_hook, with_answer
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY, STOPPED, ToolFailure
@@ -175,7 +175,7 @@ class RunningCall:
         self._started_at = self._setup.clock()
         agent = self._setup.agents.agent(self._turn, self.given, order, self.result)
         try:
-            await self._setup.agents.run(agent)
+            await self._setup.agents.run(self.given.id)
         finally:
             self.result, self.broken = agent.result, agent.broken
             self.unknown_calls = agent.unknown_calls

@@ -16,7 +16,6 @@ from itertools import chain
 from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import with_reason
-from keen_tui.agent.hooks.in_turn import add_context, admitted
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.attachments.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.attachments.resources import ReadResources, publish_resources, resources_of
@@ -26,6 +25,7 @@ from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.settle import Broken, Ending, Finished
 from keen_tui.agent.turn.stops import is_context_full, is_refused, runnable, stop_notice
+from keen_tui.agent.turn.turn_hooks import add_context, admitted
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ContextExceeded, EndReason, ProviderError
 from keen_tui.domain.events import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from keen_tui.agent.prompt import system_prompt
+from keen_tui.agent.turn.prompt import system_prompt
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.messages import ToolSpec
 from keen_tui.domain.recorded import RECALL

@@ -11,10 +11,10 @@ from msgspec import Struct, field
 from keen_tui.agent.hooks.hooks import SessionHooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.instructions.nested import NestedInstructions
-from keen_tui.agent.subagents.pace import Pace
-from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.agent_calls import AgentCalls
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
+from keen_tui.agent.turn.pace import Pace
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
 from keen_tui.domain.errors import STOPPED
@@ -102,6 +102,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     approvals: Approvals
     questions: UserQuestions
     hooks: SessionHooks
+    agents: AgentCalls
     workspace: Path
     publish: Callable[[Event], None]
     clock: Callable[[], float]
@@ -116,7 +117,6 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     skills: str = ""
     role: str = ""
     attaches: bool = True
-    agents: SubAgents = field(default_factory=SubAgents)
     pace: Pace = field(default_factory=Pace)
     queue: MessageQueue = field(default_factory=lambda: MessageQueue(lambda _: None))
     why_stopped: Callable[[], str] = lambda: STOPPED

@@ -17,9 +17,10 @@ from typing import Any
 
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
+from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
+from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.retries import RetryPolicy
-from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.bus import EventBus, Subscription
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.event_records import as_record
@@ -95,6 +96,7 @@ def session_of(
     session = Session(
         workspace=workspace,
         provider=build_provider("openai-chat", connection),
+        agents=SubAgents(),
         toolbox=build_toolbox(workspace, backup),
         mode="auto",
         retries=RetryPolicy(attempts=1),

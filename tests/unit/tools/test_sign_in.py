@@ -288,7 +288,7 @@ async def test_a_session_uses_the_sign_in(
     place: SignInServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEEN_HOME", str(tmp_path / "home"))
-    session = build_session(
+    session, _ = build_session(
         Settings(sandbox=False),
         tmp_path,
         NotConfigured("none"),
@@ -340,7 +340,7 @@ async def test_a_sign_in_from_a_session_starts_the_server_again(
         monkeypatch.delenv(name, raising=False)
     program = McpServer(name="program", command="false")
     additions = Additions(servers=(place.server, program))
-    session = build_session(
+    session, _ = build_session(
         Settings(sandbox=False), tmp_path, NotConfigured("none"), None, audience=PERSON, additions=additions
     )
     servers = session.state.open.setup.toolbox.servers

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.agent.context_meter import tokens_reached
+from keen_tui.agent.turn.context_meter import tokens_reached
 from keen_tui.domain.bus import EventBus
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.events import (

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from keen_tui.agent.cache_reuse import cache_reuse
+from keen_tui.agent.turn.cache_reuse import cache_reuse
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup

@@ -1,12 +1,11 @@
-"""The one thing that a session runs at a time, and what runs beside it."""
+"""The one thing that a session runs at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
@@ -122,44 +121,6 @@ class JobSlot:
         bug = None if task.cancelled() else task.exception()
         log.error("%s ended by a bug", task.get_name(), exc_info=bug)
         on_bug(f"Keen itself failed ({bug!r}).")
-
-
-class BackgroundJobs:
-    """Short jobs beside the slot. Only the end of the session waits for them."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def add(self, job: Coroutine[None, None, None]) -> None:
-        """Run it."""
-        task = asyncio.create_task(job)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def wait(self) -> None:
-        """Wait until all jobs have ended."""
-        await asyncio.gather(*self._tasks)
-
-    async def cancel(self) -> None:
-        """Cancel all jobs and wait until they have ended."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-
-
-def run_in_thread(name: str, work: Callable[[], None], then: Callable[[], None]) -> None:
-    """Run `work` in a thread, and then `then` in the event loop, if it is still there."""
-    loop = asyncio.get_running_loop()
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            with suppress(RuntimeError):  # the loop is closed: the user has left
-                loop.call_soon_threadsafe(then)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
 
 
 async def _until(released: asyncio.Event) -> None:

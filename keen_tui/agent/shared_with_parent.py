@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from keen_tui.agent.subagents.pace import Pace
 from keen_tui.agent.turn.approvals import Grants
+from keen_tui.agent.turn.pace import Pace
 from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.domain.events import Event
 
