@@ -105,7 +105,7 @@ def _run(given: Mapping[str, Any]) -> int:
     _require_screen(os.environ)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
     os.environ.setdefault("TEXTUAL_FPS", "120")  # a key waits for the next frame; Textual makes 60 a second
-    from keen_tui.frontends.tui.startup.skeleton import skeleton
+    from keen_tui.frontends.tui.terminal.skeleton import skeleton
 
     with skeleton(_theme(given, written), os.environ):
         close_memory()
@@ -184,7 +184,7 @@ def _is_work(given: Mapping[str, Any]) -> bool:
 
 def _theme(given: Mapping[str, Any], written: Mapping[str, Any]) -> str:
     """The theme by name, as far as it is known without a full check; errors are reported later."""
-    from keen_tui.frontends.tui.startup.usual_theme import theme_for
+    from keen_tui.frontends.tui.look.usual_theme import theme_for
 
     return theme_for(str(given.get("theme", written.get("theme", ""))), os.environ)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from keen_tui.domain.errors import ConfigError, KeyProblem
 from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.look.usual_theme import theme_for
 from keen_tui.frontends.tui.run import run_app
-from keen_tui.frontends.tui.startup.usual_theme import theme_for
 from keen_tui.settings.flags import command_of
 from keen_tui.settings.load import load_all
 from keen_tui.settings.schema import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.frontends.tui.startup.usual_theme import shipped_folder
+from keen_tui.frontends.tui.look.usual_theme import shipped_folder
 from keen_tui.providers.catalog.catalog import Catalog, load_catalog
 from keen_tui.settings.subcommands import SHELLS, SUBJECTS
 from keen_tui.system.paths import data_folder, home_folder

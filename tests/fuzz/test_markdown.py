@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
+from keen_tui.frontends.tui.markdown.stream import MarkdownStream, render_markdown
+from keen_tui.frontends.tui.rows.lines import Line
 from tests.fuzz.budget import LONG, examples
 from tests.fuzz.corpora import COMMONMARK, DRIVING, NAUGHTY, WIDE
 from tests.support.screen import look

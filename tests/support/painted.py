@@ -22,9 +22,9 @@ from keen_tui.frontends.tui import app as keen_app
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.startup.mounting import mount_panes
+from keen_tui.frontends.tui.screen.mounting import mount_panes
+from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
 from keen_tui.frontends.tui.state.reducer import apply
-from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.screen import THEMES
 

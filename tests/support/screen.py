@@ -16,6 +16,7 @@ from keen_tui.domain.events import TurnDone, TurnIncomplete
 from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.frontends.tui.look.glyphs import UNICODE, Glyphs
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.frontends.tui.state.state import (
     OWN_COMMAND,
     Block,
@@ -29,7 +30,6 @@ from keen_tui.frontends.tui.state.state import (
 from keen_tui.frontends.tui.state.state_edits import finished
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.messages import Copied, LinkOpened, Moved
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.frontends.tui.transcript.widget import Transcript
 
 THEMES = load_themes()[0]

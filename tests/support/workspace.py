@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from keen_tui.domain.events import Event
 from keen_tui.frontends.shared.port import FrontEndSetup, SettingsPort
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
-from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.painted import Writable, driver_for
 from tests.support.screen import strips_of

@@ -143,8 +143,8 @@ async def test_colours_that_are_loaded_late_reach_its_page(
         assert gate.wait(LIMIT)
         load(language, path)
 
-    monkeypatch.setattr("keen_tui.frontends.tui.background.PATIENCE", 0)
-    monkeypatch.setattr("keen_tui.frontends.tui.look.highlight.load", load_late)
+    monkeypatch.setattr("keen_tui.frontends.tui.terminal.background.PATIENCE", 0)
+    monkeypatch.setattr("keen_tui.frontends.tui.markdown.highlight.load", load_late)
     agents = FakeAgents()
     async with workspace(tmp_path, sub_agents=agents) as driver:
         await begun(driver)

@@ -9,7 +9,7 @@ from textual.events import AppBlur, AppFocus
 
 from keen_tui.domain.choices import Notify
 from keen_tui.frontends.tui.app import UiSettings
-from keen_tui.frontends.tui.terminal.desktop_notification import BELL
+from keen_tui.frontends.tui.workspace.desktop_notification import BELL
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from keen_tui.frontends.tui.look.usual_theme import theme_for
 from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
-from keen_tui.frontends.tui.startup.usual_theme import theme_for
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.settings.service import SettingsService

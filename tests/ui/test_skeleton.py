@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keen_tui.frontends.tui.startup.skeleton import early_pieces, skeleton
 from keen_tui.frontends.tui.terminal.driver import PasteParser, early_messages
+from keen_tui.frontends.tui.terminal.skeleton import early_pieces, skeleton
 from tests.support.waiting import wait_until
 
 COLOURS = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
@@ -134,7 +134,7 @@ def loaded_by(module: str) -> set[str]:
 
 
 def test_the_skeleton_needs_neither_the_framework_nor_asyncio() -> None:
-    assert not {"textual", "rich", "asyncio"} & loaded_by("keen_tui.frontends.tui.startup.skeleton")
+    assert not {"textual", "rich", "asyncio"} & loaded_by("keen_tui.frontends.tui.terminal.skeleton")
 
 
 def test_the_screen_needs_no_sdk_and_no_parser_before_it_is_painted() -> None:

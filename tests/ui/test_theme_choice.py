@@ -9,8 +9,8 @@ from rich.color import Color
 
 from keen_tui.frontends.tui.app import UiSettings
 from keen_tui.frontends.tui.look.themes import load_themes
+from keen_tui.frontends.tui.look.usual_theme import shipped_folder
 from keen_tui.frontends.tui.pages.settings.theme_picker import ThemePicker
-from keen_tui.frontends.tui.startup.usual_theme import shipped_folder
 from keen_tui.settings.service import SettingsService
 from keen_tui.tools.permissions.rule_check import check_rules
 from tests.support import contexts, story

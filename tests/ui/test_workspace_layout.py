@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from keen_tui.domain.events import TextDelta, ToolOutput
 from keen_tui.frontends.tui.app import UiSettings
-from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.terminal import gc_policy
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from keen_tui.memory.pending import PendingState
 from tests.support import story

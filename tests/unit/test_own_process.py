@@ -41,7 +41,7 @@ def test_the_program_closes_its_memory(flags: list[str]) -> None:
 def test_the_locale_is_known_although_proc_is_closed() -> None:
     program = (
         "import os\nfrom keen_tui.system.own_process import close_memory\nclose_memory()\n"
-        "from keen_tui.frontends.tui.startup.locales import locale_of\n"
+        "from keen_tui.frontends.tui.look.locales import locale_of\n"
         "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
         "print(repr(locale_of({'LC_CTYPE': 'C.UTF-8'})))\n"
     )

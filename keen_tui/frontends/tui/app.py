@@ -23,8 +23,8 @@ from keen_tui.domain.choices import Notify
 from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent
 from keen_tui.frontends.tui.look.glyphs import choose_glyphs
 from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
+from keen_tui.frontends.tui.look.usual_theme import DEFAULT_THEME, theme_for
 from keen_tui.frontends.tui.startup.entrance import Entrance
-from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
 from keen_tui.frontends.tui.state.panel_choices import kept_choices
 from keen_tui.frontends.tui.terminal.filters import AsciiFilter, ControlFilter
 from keen_tui.frontends.tui.terminal.message_queues import drained
@@ -33,11 +33,11 @@ from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
 if TYPE_CHECKING:
     from keen_tui.domain.events import Event
     from keen_tui.frontends.shared.port import FrontEndSetup
-    from keen_tui.frontends.tui.startup.rest_of_start import RestOfStart
+    from keen_tui.frontends.tui.screen.rest_of_start import RestOfStart
+    from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
     from keen_tui.frontends.tui.state.state import UiState
     from keen_tui.frontends.tui.state.tips import Tips
-    from keen_tui.frontends.tui.terminal.announcer import Announcer
-    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+    from keen_tui.frontends.tui.workspace.announcer import Announcer
 
 
 class UiSettings(Struct, frozen=True, kw_only=True):
@@ -265,7 +265,7 @@ class KeenApp(TerminalApp[str | None]):
     async def _furnish(self) -> None:
         try:
             setup, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
-            from keen_tui.frontends.tui.startup.mounting import draw_ahead, mount_panes
+            from keen_tui.frontends.tui.screen.mounting import draw_ahead, mount_panes
 
             problems = [_shortly(sentences) for sentences in self.broken_themes.values()]
             self.setup = setup
@@ -307,10 +307,6 @@ class KeenApp(TerminalApp[str | None]):
 
     def _prepared(self) -> tuple[FrontEndSetup, dict[str, KeenTheme], dict[str, list[str]]]:
         """Runs in a thread: work that needs no event loop, above all imports."""
-        import keen_tui.frontends.tui.startup.mounting
-        import keen_tui.frontends.tui.startup.rest_of_start
-        import keen_tui.frontends.tui.state.bridge
-        import keen_tui.frontends.tui.workspace.workspace  # noqa: F401
         from keen_tui.frontends.tui.keys.keymap import use
 
         use(self.settings.keys, in_browser=self.settings.in_browser)
@@ -324,7 +320,7 @@ class KeenApp(TerminalApp[str | None]):
             self.set_keymap(keys)
 
     def _made(self, setup: FrontEndSetup) -> WorkspaceScreen:
-        from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+        from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
 
         return WorkspaceScreen(
             setup,
@@ -349,7 +345,7 @@ class KeenApp(TerminalApp[str | None]):
         return Tips(self.settings.tips_file)
 
     def _announcer_for(self, setup: FrontEndSetup) -> Announcer:
-        from keen_tui.frontends.tui.terminal.announcer import Announcer
+        from keen_tui.frontends.tui.workspace.announcer import Announcer
 
         announcer = Announcer(
             self.write_to_terminal,
@@ -389,7 +385,7 @@ class KeenApp(TerminalApp[str | None]):
         self, setup: FrontEndSetup, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
     ) -> None:
         """The workspace is laid out: events are drawn, and keys act on it."""
-        from keen_tui.frontends.tui.startup.rest_of_start import RestOfStart
+        from keen_tui.frontends.tui.screen.rest_of_start import RestOfStart
         from keen_tui.frontends.tui.state.bridge import follow
 
         workspace = self.workspace

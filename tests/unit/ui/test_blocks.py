@@ -32,7 +32,7 @@ from keen_tui.frontends.tui.state.state import (
     UserBlock,
 )
 from keen_tui.frontends.tui.tool_views import render_display
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, gap_before, source
 from keen_tui.text.diff import diff_display
 from keen_tui.text.labels import REASONS, SHORT_REASONS, call_line

@@ -9,9 +9,9 @@ from rich.color import Color, ColorSystem
 
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.tool_views.changed_words import ChangedWords
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
 from keen_tui.text.diff import diff_display
 
 THEMES = load_themes()[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.frontends.tui.keys import import_throttle
+from keen_tui.frontends.tui.terminal import import_throttle
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def as_before() -> Iterator[None]:
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last key be long ago."""
     now = time.monotonic() + 60
-    monkeypatch.setattr("keen_tui.frontends.tui.keys.import_throttle.time.monotonic", lambda: now)
+    monkeypatch.setattr("keen_tui.frontends.tui.terminal.import_throttle.time.monotonic", lambda: now)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[float]:
     """How long was paused; there are two modules to import."""
     taken: list[float] = []
     later(monkeypatch)
-    monkeypatch.setattr("keen_tui.frontends.tui.keys.import_throttle.time.sleep", taken.append)
+    monkeypatch.setattr("keen_tui.frontends.tui.terminal.import_throttle.time.sleep", taken.append)
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("lazy_one", "lazy_two"):
         (tmp_path / f"{name}.py").touch()

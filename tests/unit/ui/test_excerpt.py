@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
+from keen_tui.frontends.tui.rows.lines import wrap
 from keen_tui.frontends.tui.state.state import CompactionBlock, NoticeBlock, ReasoningBlock, UserBlock
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, source
 from keen_tui.frontends.tui.transcript.blocks.excerpt import MOST_CHARACTERS, MOST_LINES, gap_in, wrap_prose
-from keen_tui.frontends.tui.transcript.blocks.lines import wrap
 from keen_tui.frontends.tui.transcript.flow import Flow
 from keen_tui.text.sanitize import clean
 from tests.support.screen import look

@@ -9,13 +9,13 @@ from rich.style import Style
 
 from keen_tui.domain.display import CommandDisplay, FileDisplay
 from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.markdown.code import code_block
+from keen_tui.frontends.tui.rows.lazy_lines import CopiedText, LazyLines
+from keen_tui.frontends.tui.rows.lines import Line, wrap
 from keen_tui.frontends.tui.tool_views import render_display
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap
 from keen_tui.frontends.tui.transcript.flow import Flow
-from keen_tui.frontends.tui.transcript.markdown.code import code_block
 from keen_tui.text.diff import diff_display
 from tests.support.screen import DIFF, look, text_block, tool_block
 

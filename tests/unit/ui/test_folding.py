@@ -11,10 +11,15 @@ from keen_tui.frontends.tui.state.displays import PackedDisplay
 from keen_tui.frontends.tui.state.state import OWN_COMMAND, Block, ReasoningBlock, ToolBlock, UserBlock
 from keen_tui.frontends.tui.state.state_edits import finished
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent
+from keen_tui.frontends.tui.transcript.blocks.folding import (
+    MOST_DIFF_ROWS,
+    MOST_OUTPUT_ROWS,
+    Folds,
+    usual_view,
+)
 from keen_tui.frontends.tui.transcript.document import Document
-from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS, Folds, usual_view
 from keen_tui.frontends.tui.widgets.pastes import Pastes
 from tests.support.screen import DIFF, look, text_block, tool_block
 

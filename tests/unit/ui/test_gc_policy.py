@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.terminal import gc_policy
 
 
 class Ring:

@@ -13,12 +13,12 @@ from textual.pilot import Pilot
 
 from keen_tui.domain.display import DiffDisplay, DiffLine, FileDisplay
 from keen_tui.frontends.shared.changes import ShownFile
-from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.look.glyphs import UNICODE
-from keen_tui.frontends.tui.look.highlight import AT_ONCE, ScreenColours, highlight
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.markdown.highlight import AT_ONCE, ScreenColours, highlight
 from keen_tui.frontends.tui.pages.changes.diff_view import DiffView
 from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.terminal import background
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.text.highlighting import highlight as coloured_at_once
 from keen_tui.text.highlighting import is_loaded, load
@@ -58,7 +58,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         load(language, path)
 
     monkeypatch.setattr(background, "PATIENCE", 0)
-    monkeypatch.setattr("keen_tui.frontends.tui.look.highlight.load", load_late)
+    monkeypatch.setattr("keen_tui.frontends.tui.markdown.highlight.load", load_late)
     yield open_gate
     open_gate.set()
 
@@ -132,7 +132,7 @@ async def test_a_fence_with_one_long_line_is_coloured_once(monkeypatch: pytest.M
     begun: list[object] = []
     line = "x = [" + "1, " * 1_500 + "]"
     highlight("x", path="loaded.py")
-    monkeypatch.setattr("keen_tui.frontends.tui.look.highlight.Errand", begun.append)
+    monkeypatch.setattr("keen_tui.frontends.tui.markdown.highlight.Errand", begun.append)
     await until(lambda: is_loaded("", "loaded.py"))
     assert highlight(line, path="loaded.py") == coloured_at_once(line, path="loaded.py")
     assert begun == []

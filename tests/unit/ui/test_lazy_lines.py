@@ -13,10 +13,10 @@ from rich.segment import Segment
 
 from keen_tui.domain.display import CommandDisplay, Display, FileDisplay, FileListDisplay, TextDisplay
 from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines, joined, one_row
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.tool_views.side_by_side import draw_side_by_side
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, joined, one_row
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
 from keen_tui.frontends.tui.transcript.flow import Flow
 from keen_tui.text.diff import diff_display
 from tests.support.screen import look

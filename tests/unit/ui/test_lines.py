@@ -12,7 +12,7 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.frontends.tui.transcript.blocks.lines import (
+from keen_tui.frontends.tui.rows.lines import (
     Line,
     code_pieces,
     cut_into,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 from rich.segment import Segment
 
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.markdown.stream import render_markdown
+from keen_tui.frontends.tui.markdown.stream import render_markdown
+from keen_tui.frontends.tui.rows.lines import Line
 from tests.support.screen import look
 
 LOOK = look()

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from keen_tui.frontends.tui.look.cells import cut, cut_path, meter
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
-from keen_tui.frontends.tui.startup.locales import locale_of
+from keen_tui.frontends.tui.look.locales import locale_of
 from keen_tui.text.units import counted, dollars, duration, part_of, size, tokens
 
 

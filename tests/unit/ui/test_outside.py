@@ -8,7 +8,7 @@ from keen_tui.domain.errors import STOPPED
 from keen_tui.domain.events import Event, TurnError
 from keen_tui.frontends.tui.state.reducer import apply
 from keen_tui.frontends.tui.state.state import UiState
-from keen_tui.frontends.tui.terminal.desktop_notification import (
+from keen_tui.frontends.tui.workspace.desktop_notification import (
     BELL,
     has_title,
     news_of,

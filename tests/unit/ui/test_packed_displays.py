@@ -19,12 +19,12 @@ from keen_tui.domain.display import (
 )
 from keen_tui.domain.messages import ToolResult
 from keen_tui.frontends.tui.state.displays import PackedDisplay
-from keen_tui.frontends.tui.state.places import links_in, named_in
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import ToolBlock, UiState
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, is_excerpt, source
-from keen_tui.frontends.tui.transcript.folding import FoldState, usual_view
+from keen_tui.frontends.tui.transcript.blocks.folding import FoldState, usual_view
+from keen_tui.frontends.tui.transcript.places import links_in, named_in
 from keen_tui.frontends.tui.transcript.words import count_hits
 from keen_tui.text.find import Needle
 from tests.support import story

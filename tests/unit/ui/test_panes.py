@@ -32,6 +32,8 @@ from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.layout import layout_of
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.panels.activity import Activity
+from keen_tui.frontends.tui.screen.handlers import handlers_of
+from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import ToolStatus, TurnRow, UiState
 from keen_tui.frontends.tui.state.trail import Trail
@@ -41,8 +43,6 @@ from keen_tui.frontends.tui.widgets.notes import NoticeRows
 from keen_tui.frontends.tui.widgets.row_widget import spread, wrapped
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
-from keen_tui.frontends.tui.workspace.handlers import handlers_of
-from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support import story
 from tests.support.fake_session import FakeSession
 from tests.support.screen import tool_block
@@ -56,7 +56,8 @@ def workspace_screen(folder: Path) -> WorkspaceScreen:
 
 
 def test_every_bound_action_does_something(tmp_path: Path) -> None:
-    deeds = handlers_of(workspace_screen(tmp_path))
+    screen = workspace_screen(tmp_path)
+    deeds = handlers_of(screen, screen.parts)
     for action in ACTIONS:
         if action.where in ("anywhere", "search") and action.bound:
             assert action.id in deeds
@@ -67,7 +68,8 @@ def test_every_bound_action_does_something(tmp_path: Path) -> None:
 
 
 def test_only_actions_of_the_registry_do_something(tmp_path: Path) -> None:
-    deeds = handlers_of(workspace_screen(tmp_path))
+    screen = workspace_screen(tmp_path)
+    deeds = handlers_of(screen, screen.parts)
     assert set(deeds) <= {action.id for action in ACTIONS}
 
 

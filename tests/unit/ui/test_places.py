@@ -15,8 +15,8 @@ from keen_tui.domain.display import (
     FileDisplay,
     FileListDisplay,
 )
-from keen_tui.frontends.tui.state.places import MOST_NAMED, Named, found_places, links_in, named_in
 from keen_tui.frontends.tui.state.state import UserBlock
+from keen_tui.frontends.tui.transcript.places import MOST_NAMED, Named, found_places, links_in, named_in
 from tests.support.screen import DIFF, text_block, tool_block
 
 

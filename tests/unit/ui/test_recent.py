@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.rows.lru_cache import Recent
 
 
 def test_the_one_used_longest_ago_goes() -> None:

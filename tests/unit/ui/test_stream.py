@@ -8,19 +8,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keen_tui.frontends.tui.look.highlight import highlight
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, code_pieces
-from keen_tui.frontends.tui.transcript.flow import Flow
-from keen_tui.frontends.tui.transcript.markdown.code import PAD
-from keen_tui.frontends.tui.transcript.markdown.splitter import (
+from keen_tui.frontends.tui.markdown.code import PAD
+from keen_tui.frontends.tui.markdown.highlight import highlight
+from keen_tui.frontends.tui.markdown.splitter import (
     CODE_LINES,
     LIST_ITEMS,
     PARAGRAPH,
     TABLE_ROWS,
     Splitter,
 )
-from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.markdown.stream import MarkdownStream, render_markdown
+from keen_tui.frontends.tui.rows.lines import Line, code_pieces
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
+from keen_tui.frontends.tui.transcript.flow import Flow
 from keen_tui.text.highlighting import Coloured, load
 from keen_tui.text.markdown import parse
 from tests.support.screen import look
@@ -186,7 +186,7 @@ def test_code_that_nobody_reads_is_not_coloured(monkeypatch: pytest.MonkeyPatch)
         coloured.append(code)
         return highlight(code, language)
 
-    monkeypatch.setattr("keen_tui.frontends.tui.transcript.markdown.late_rows.highlight", watched)
+    monkeypatch.setattr("keen_tui.frontends.tui.markdown.late_rows.highlight", watched)
     long = "x = " + "one + " * 40
     rows = render_markdown(f"```\na\n```\n\ntext\n\n```\n{long}\nb\n\n```\n", LOOK)
     height = len(rows)
@@ -202,7 +202,7 @@ def test_code_has_as_many_rows_as_it_says(text: str, width: int, odd: Coloured |
     """Also if the colours are those of another text."""
     colours = highlight if odd is None else lambda *_: [odd] * (text.count("\n") + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("keen_tui.frontends.tui.transcript.markdown.late_rows.highlight", colours)
+        patch.setattr("keen_tui.frontends.tui.markdown.late_rows.highlight", colours)
         rows = render_markdown(f"~~~\n{text}\n~~~", look(width=width))
         again = [rows[number] for number in range(len(rows))]
     assert again == list(rows)

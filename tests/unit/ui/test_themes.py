@@ -9,7 +9,7 @@ import pytest
 from textual.color import Color
 
 from keen_tui.frontends.tui.look.themes import ROLES, KeenTheme, Styles, load_themes
-from keen_tui.frontends.tui.startup.usual_theme import shipped_folder
+from keen_tui.frontends.tui.look.usual_theme import shipped_folder
 
 THEMES, PROBLEMS = load_themes()
 HEX_THEMES = [theme for theme in THEMES.values() if not theme.ansi]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keen_tui.frontends.tui.look.themes import load_themes
-from keen_tui.frontends.tui.startup.usual_theme import theme_for
+from keen_tui.frontends.tui.look.usual_theme import theme_for
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from functools import partial
 from keen_tui.domain.models import ModelInfo, ProviderInfo
 from keen_tui.frontends.shared.commands.models import use
 from keen_tui.frontends.shared.port import ModelsPort
-from keen_tui.frontends.tui.commands.run import CommandRunner
+from keen_tui.frontends.tui.commands.command_runner import CommandRunner
 from keen_tui.frontends.tui.pages.models.values import (
     Beginning,
     FromProvider,

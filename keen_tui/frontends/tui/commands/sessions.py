@@ -5,7 +5,7 @@ from __future__ import annotations
 from keen_tui.domain.reports import SavedSession
 from keen_tui.frontends.shared.commands.sessions import open_session, replace, saved
 from keen_tui.frontends.shared.pages import SessionsPage
-from keen_tui.frontends.tui.commands.run import CommandRunner
+from keen_tui.frontends.tui.commands.command_runner import CommandRunner
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.pages.sessions.lines import shown_title
 from keen_tui.frontends.tui.pages.sessions.values import Chosen

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.shared.commands.models import MODELS
 from keen_tui.frontends.shared.commands.settings import apply_setting
 from keen_tui.frontends.shared.pages import SettingsPage
-from keen_tui.frontends.tui.commands.run import CommandRunner
+from keen_tui.frontends.tui.commands.command_runner import CommandRunner
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
-
-if TYPE_CHECKING:
-    from keen_tui.frontends.tui.app import KeenApp
 
 
 class SettingPages:
@@ -26,7 +22,7 @@ class SettingPages:
     @property
     def theme_names(self) -> list[str]:
         """The themes to choose from."""
-        return self._keen.theme_names
+        return self._view.keen.theme_names
 
     def open(self, page: SettingsPage) -> None:
         """Show the settings."""
@@ -45,7 +41,7 @@ class SettingPages:
 
     def theme(self, name: str = "") -> None:
         """Choose a theme with a preview, or use the one with that name."""
-        view, keen = self._view, self._keen
+        view, keen = self._view, self._view.keen
         if name in keen.theme_names:
             self.keep_theme(name)
             return
@@ -58,7 +54,7 @@ class SettingPages:
 
     def keep_theme(self, name: str) -> None:
         """Use this theme from now on, and save that."""
-        keen = self._keen
+        keen = self._view.keen
         keen.apply_setting("theme", name)
         if port := self._commands.context.setup.settings:
             try:
@@ -75,7 +71,3 @@ class SettingPages:
     def _left(self, choose_model: bool | None) -> None:
         if choose_model:
             self._commands.start(MODELS)
-
-    @property
-    def _keen(self) -> KeenApp:
-        return cast("KeenApp", self._view.app)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from keen_tui.frontends.tui.startup.locales import locale_of
+from keen_tui.frontends.tui.look.locales import locale_of
 
 
 class Glyphs(Struct, frozen=True, kw_only=True):

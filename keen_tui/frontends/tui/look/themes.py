@@ -16,7 +16,7 @@ from msgspec import Struct
 from rich.style import Style
 from textual.theme import Theme
 
-from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, shipped_folder
+from keen_tui.frontends.tui.look.usual_theme import DEFAULT_THEME, shipped_folder
 from keen_tui.settings.toml_lines import line_of
 from keen_tui.system.paths import text_of
 

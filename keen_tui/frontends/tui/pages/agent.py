@@ -13,12 +13,12 @@ from textual.binding import Binding, BindingType
 
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.frontends.shared.agents_port import AgentsPort
-from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.terminal import background
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.transcript.widget import Transcript

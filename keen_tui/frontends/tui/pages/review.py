@@ -17,7 +17,7 @@ from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.live_list import LiveListScreen, LiveRows
-from keen_tui.frontends.tui.state.places import Named
+from keen_tui.frontends.tui.transcript.places import Named
 from keen_tui.frontends.tui.widgets.row_widget import cut_row, wrapped
 from keen_tui.text.review_words import found_words, outcome_words, place_words, task_of
 from keen_tui.text.sanitize import clean

@@ -9,11 +9,11 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import same_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Question
+from keen_tui.frontends.tui.terminal import background
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.units import counted

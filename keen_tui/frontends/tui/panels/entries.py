@@ -8,7 +8,7 @@ from typing import NamedTuple, overload
 from msgspec import Struct, field
 from rich.text import Text
 
-from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.rows.lru_cache import Recent
 
 _ENTRIES_KEPT = 128
 

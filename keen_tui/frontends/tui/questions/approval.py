@@ -11,14 +11,14 @@ from rich.text import Text
 from keen_tui.domain.display import CommandDisplay, DiffDisplay
 from keen_tui.domain.events import ApprovalRequested
 from keen_tui.frontends.shared.questions import approval_choices, approval_reason, is_risky
-from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.asking import declining_words
 from keen_tui.frontends.tui.questions.question import Question
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
+from keen_tui.frontends.tui.rows.lines import Line, lines_to_text
+from keen_tui.frontends.tui.terminal import background
 from keen_tui.frontends.tui.tool_views import render_display
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import GAP
 from keen_tui.text.disguise import revealed

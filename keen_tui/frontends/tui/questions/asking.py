@@ -11,10 +11,10 @@ from keen_tui.frontends.shared.questions import asked_choices
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.markdown.markdown import render_blocks
 from keen_tui.frontends.tui.questions.question import Question
-from keen_tui.frontends.tui.transcript.blocks.lines import lines_to_text
-from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
-from keen_tui.frontends.tui.transcript.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
+from keen_tui.frontends.tui.rows.lines import lines_to_text
+from keen_tui.frontends.tui.rows.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.text.labels import asker_and

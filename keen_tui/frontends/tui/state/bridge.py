@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from keen_tui.domain.events import Event, ReasoningDelta, TextDelta
-from keen_tui.frontends.tui.background import SLICE_SECONDS
 from keen_tui.frontends.tui.state.reducer import apply
 from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.terminal.background import SLICE_SECONDS
 
 FRAME_SECONDS = 1 / 30
 CHARACTERS_AT_ONCE = 1_000

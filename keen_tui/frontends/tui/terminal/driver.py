@@ -26,9 +26,8 @@ from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from keen_tui.frontends.tui.keys import import_throttle
-from keen_tui.frontends.tui.keys.early_keys import KeyRead
-from keen_tui.frontends.tui.startup import skeleton
+from keen_tui.frontends.tui.terminal import import_throttle, skeleton
+from keen_tui.frontends.tui.terminal.early_keys import KeyRead
 from keen_tui.frontends.tui.terminal.output import TerminalOutput, ends_while_moving
 
 _log = logging.getLogger(__name__)

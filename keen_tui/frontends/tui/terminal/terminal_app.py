@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.app import App, ReturnType
 from textual.screen import Screen
 
-from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.terminal import gc_policy
 
 if TYPE_CHECKING:
     from textual._compositor import CompositorUpdate

@@ -17,12 +17,12 @@ from keen_tui.domain.display import (
 )
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
 from keen_tui.frontends.tui.tool_views.command import draw_command
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.file import draw_file
 from keen_tui.frontends.tui.tool_views.text import draw_file_list, draw_page, draw_text
 from keen_tui.frontends.tui.tool_views.todos import draw_todos
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 
 
 def render_display(

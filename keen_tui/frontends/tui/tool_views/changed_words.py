@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise, takewhile
 from typing import Final, NamedTuple
 
-from keen_tui.frontends.tui.transcript.markdown.code import CharacterRange
+from keen_tui.frontends.tui.markdown.code import CharacterRange
 
 _ALIKE: Final = 2 / 3
 """The share of equal characters, or of equal words, from which on a line counts as the same one, changed."""

@@ -10,10 +10,10 @@ from rich.segment import Segment
 from keen_tui.domain.display import ChangedFile, CommandDisplay
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.markdown.code import PAD, CodeLine, lazy_code
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines, joined
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.text import draw_text
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, joined
-from keen_tui.frontends.tui.transcript.markdown.code import PAD, CodeLine, lazy_code
 from keen_tui.text.highlighting import safe_code
 from keen_tui.text.sanitize import clean
 

@@ -10,12 +10,12 @@ from rich.segment import Segment
 
 from keen_tui.domain.display import DiffDisplay, DiffLine
 from keen_tui.frontends.tui.look.glyphs import Glyphs
-from keen_tui.frontends.tui.look.highlight import hunk_colours
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.markdown.code import CharacterRange, CodeLine, Emphasis, lazy_code
+from keen_tui.frontends.tui.markdown.highlight import hunk_colours
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines, joined, one_row
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.tool_views.changed_words import ChangedWords
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, joined, one_row
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.markdown.code import CharacterRange, CodeLine, Emphasis, lazy_code
 from keen_tui.text.highlighting import Coloured
 from keen_tui.text.units import counted
 

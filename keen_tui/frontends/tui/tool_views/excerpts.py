@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from keen_tui.domain.display import DiffDisplay, DiffLine
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.text import draw_text
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
 from keen_tui.text.units import counted
 
 _GROUND = "panel"

@@ -7,10 +7,10 @@ from typing import Final
 from rich.segment import Segment
 
 from keen_tui.domain.display import FileDisplay
-from keen_tui.frontends.tui.look.highlight import ScreenColours
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.markdown.code import CodeLine, lazy_code
+from keen_tui.frontends.tui.markdown.code import CodeLine, lazy_code
+from keen_tui.frontends.tui.markdown.highlight import ScreenColours
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
 from keen_tui.text.highlighting import safe_code
 
 NUMBER_CELLS: Final = 5

@@ -11,10 +11,10 @@ from rich.segment import Segment
 from keen_tui.domain.display import DiffDisplay, DiffLine
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.markdown.code import code_height, code_rows
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.tool_views.diff import HunkRow, code_cells, code_line, draw_hunks, hunk_rows
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.markdown.code import code_height, code_rows
 
 Pair: TypeAlias = tuple[HunkRow | None, HunkRow | None]
 

@@ -9,8 +9,8 @@ from rich.segment import Segment
 from keen_tui.domain.display import TodoItem, TodoStatus
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.markdown.code import PAD, CodeLine, lazy_code
+from keen_tui.frontends.tui.markdown.code import PAD, CodeLine, lazy_code
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
 from keen_tui.text.highlighting import safe_code
 
 _MARK_CELLS = 2

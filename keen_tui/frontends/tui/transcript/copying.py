@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from keen_tui.frontends.tui.background import SLICE_SECONDS
 from keen_tui.frontends.tui.state.state import Block
+from keen_tui.frontends.tui.terminal.background import SLICE_SECONDS
 from keen_tui.frontends.tui.transcript.blocks.block_rows import code_of, is_excerpt, source
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.meant import is_reply, meant_by

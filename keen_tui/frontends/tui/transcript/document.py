@@ -8,9 +8,12 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
+from keen_tui.frontends.tui.rows.lines import BLANK, Line
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import (
     block_name,
     differs_as_last,
@@ -19,9 +22,7 @@ from keen_tui.frontends.tui.transcript.blocks.block_rows import (
     gap_before,
     ticks,
 )
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
-from keen_tui.frontends.tui.transcript.folding import Folding, Folds, FoldState, fold_key
+from keen_tui.frontends.tui.transcript.blocks.folding import Folding, Folds, FoldState, fold_key
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
 from keen_tui.frontends.tui.transcript.placed_block import (
     FIRST_REVISION,
@@ -29,7 +30,6 @@ from keen_tui.frontends.tui.transcript.placed_block import (
     PlacedBlock,
     Revision,
 )
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
 _NARROWEST: Final = 10
 """The fewest cells in a row when heights are estimated."""

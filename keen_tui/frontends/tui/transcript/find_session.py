@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
-from keen_tui.frontends.tui.background import SLICE_SECONDS
+from keen_tui.frontends.tui.terminal.background import SLICE_SECONDS
 from keen_tui.frontends.tui.transcript.copying import RunBeside
 from keen_tui.frontends.tui.transcript.cursor import BlockCursor
 from keen_tui.frontends.tui.transcript.document import Document, Place

@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
-from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.rows.lru_cache import Recent
+from keen_tui.frontends.tui.transcript.blocks.folding import FoldState, fold_key
 from keen_tui.frontends.tui.transcript.document import Document, Place
 from keen_tui.frontends.tui.transcript.flow import Flow, Flows, Spot
-from keen_tui.frontends.tui.transcript.folding import FoldState, fold_key
 from keen_tui.frontends.tui.transcript.painting import Mark
 from keen_tui.frontends.tui.transcript.search import Hit, TranscriptSearch
 from keen_tui.text.find import Needle

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from keen_tui.frontends.tui.lru_cache import Recent
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.rows.lazy_lines import CopiedText, LazyLines
+from keen_tui.frontends.tui.rows.lines import Line
+from keen_tui.frontends.tui.rows.lru_cache import Recent
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.text.sanitize import clean
 

@@ -10,9 +10,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.rows.lines import BLANK, Line, sliced
+from keen_tui.frontends.tui.rows.lru_cache import Recent
 from keen_tui.frontends.tui.terminal.strip_widget import filled_strip
-from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, sliced
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
 _NARROW: Final = 40

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
+from keen_tui.frontends.tui.markdown.stream import MarkdownStream
+from keen_tui.frontends.tui.rows.lazy_lines import rows_kept
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.state.state import Block, TextBlock
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import rows_kept
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
 
 LINES_KEPT: Final = 2_000
 """Drawn rows that are kept; the least recently seen blocks lose theirs, and what was parsed for them."""

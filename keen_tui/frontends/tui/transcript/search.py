@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from keen_tui.frontends.tui.state.state import Block
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
 from keen_tui.frontends.tui.transcript.words import count_hits

@@ -18,16 +18,17 @@ from textual.widget import Widget
 from keen_tui.frontends.tui.keys.keymap import bindings, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
+from keen_tui.frontends.tui.transcript.blocks.folding import Folding, fold_key
 from keen_tui.frontends.tui.transcript.copying import Copier
 from keen_tui.frontends.tui.transcript.cursor import BlockCursor
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.find_session import FindSession
 from keen_tui.frontends.tui.transcript.finding import Finder
 from keen_tui.frontends.tui.transcript.flow import Flows
-from keen_tui.frontends.tui.transcript.folding import Folding, fold_key
 from keen_tui.frontends.tui.transcript.meant import meant_by
 from keen_tui.frontends.tui.transcript.messages import (
     Copied,
@@ -40,7 +41,6 @@ from keen_tui.frontends.tui.transcript.messages import (
 )
 from keen_tui.frontends.tui.transcript.mouse_selection import MouseSelection
 from keen_tui.frontends.tui.transcript.painting import Painter
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.frontends.tui.transcript.selection import TextSelection
 from keen_tui.frontends.tui.transcript.viewport import HeightUpdates, Viewport
 

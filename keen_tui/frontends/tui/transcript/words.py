@@ -30,7 +30,7 @@ from keen_tui.frontends.tui.state.state import (
     ToolBlock,
     UserBlock,
 )
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
 from keen_tui.frontends.tui.transcript.blocks.endings import done_facts
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import call_time, result_words, short_name

@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.rows.lru_cache import Recent
 from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget, filled_strip
 

@@ -1,1 +1,1 @@
-"""Screens that lie over the workspace."""
+"""The parts of the workspace, which act on its widgets."""

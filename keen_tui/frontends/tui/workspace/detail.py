@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from keen_tui.frontends.tui.questions.question import Question
-from keen_tui.frontends.tui.transcript.folding import Folding
+from keen_tui.frontends.tui.transcript.blocks.folding import Folding
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 if TYPE_CHECKING:

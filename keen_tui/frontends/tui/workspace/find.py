@@ -13,7 +13,7 @@ from keen_tui.frontends.tui.transcript.finding import Tally, Way
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.tui.widgets.find_bar import FindBar
+    from keen_tui.frontends.tui.workspace.find_bar import FindBar
 
 
 class FindRow:
@@ -87,7 +87,7 @@ class FindRow:
 
     async def _open(self, words: str, *, focus: bool = True) -> None:
         """Letters typed meanwhile wait: the app goes on with the next key when this is done."""
-        from keen_tui.frontends.tui.widgets.find_bar import FindBar  # noqa: PLC0415 - not before the first paint
+        from keen_tui.frontends.tui.workspace.find_bar import FindBar  # noqa: PLC0415 - not before the first paint
 
         view = self._view
         self._focused_before = view.focused

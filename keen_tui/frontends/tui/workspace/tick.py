@@ -6,7 +6,7 @@ from typing import Final
 
 from textual.timer import Timer
 
-from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.terminal import gc_policy
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 _SECOND: Final = 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from textual.app import App
@@ -30,6 +30,20 @@ from keen_tui.frontends.tui.widgets.notes import KeyOffer, NoticeRows
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
+
+
+class KeenView(Protocol):
+    """The app around the workspace: its themes, and the settings that it applies."""
+
+    theme: str
+    broken_themes: Mapping[str, Sequence[str]]
+
+    @property
+    def theme_names(self) -> list[str]:
+        """The themes to choose from."""
+
+    def apply_setting(self, name: str, value: Any) -> None:
+        """Let a setting of the screen take effect now."""
 
 
 class WorkspaceView(Protocol):
@@ -65,6 +79,14 @@ class WorkspaceView(Protocol):
     @property
     def app(self) -> App[Any]:
         """The app around it."""
+
+    @property
+    def keen(self) -> KeenView:
+        """The same app, with what Keen adds to it."""
+
+    @property
+    def focus_chain(self) -> list[Widget]:
+        """The widgets that can have the focus, in order."""
 
     @property
     def prompt(self) -> Prompt:

@@ -10,15 +10,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from keen_tui.frontends.shared.changes import ShownFile
-from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
+from keen_tui.frontends.tui.rows.lines import Line
+from keen_tui.frontends.tui.terminal import background
 from keen_tui.frontends.tui.terminal.strip_widget import filled_strip
 from keen_tui.frontends.tui.tool_views.diff import draw_diff
 from keen_tui.frontends.tui.tool_views.side_by_side import draw_side_by_side
 from keen_tui.frontends.tui.tool_views.text import draw_text
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
 
 _GROUND = "panel"
 

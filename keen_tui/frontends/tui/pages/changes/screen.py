@@ -18,9 +18,9 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.changes.diff_view import DiffView
 from keen_tui.frontends.tui.pages.changes.file_list import FileList
 from keen_tui.frontends.tui.pages.changes.words import ChangesHead, ReadingFoot, UndoFoot
-from keen_tui.frontends.tui.state.places import Named, first_change
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.tool_views.side_by_side import has_two_sides
+from keen_tui.frontends.tui.transcript.places import Named, first_change
 
 SIDE_BY_SIDE_FROM = 120
 """Columns from which old and new have room beside each other."""

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.pages.context.columns import TEXT_EDGE
-from keen_tui.frontends.tui.transcript.blocks.lines import wrap
+from keen_tui.frontends.tui.rows.lines import wrap
 from keen_tui.frontends.tui.widgets.row_widget import indented
 from keen_tui.text.sanitize import clean
 

@@ -20,6 +20,9 @@ from keen_tui.domain.display import (
     TodoDisplay,
 )
 from keen_tui.domain.events import TurnDone
+from keen_tui.frontends.tui.markdown.stream import MarkdownStream, render_markdown
+from keen_tui.frontends.tui.rows.lines import Line, sliced, wrap
+from keen_tui.frontends.tui.rows.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.state.displays import PackedDisplay, rows_of
 from keen_tui.frontends.tui.state.state import (
     Block,
@@ -32,16 +35,13 @@ from keen_tui.frontends.tui.state.state import (
     ToolBlock,
     UserBlock,
 )
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.compaction import draw_compaction
 from keen_tui.frontends.tui.transcript.blocks.endings import draw_end, draw_retry
 from keen_tui.frontends.tui.transcript.blocks.excerpt import extent_of, wrap_prose
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced, wrap
+from keen_tui.frontends.tui.transcript.blocks.folding import FoldState, fold_key
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import draw_tool, excerpt_rows, remarks
 from keen_tui.frontends.tui.transcript.blocks.user_rows import FOLDED_ROWS, draw_user
-from keen_tui.frontends.tui.transcript.folding import FoldState, fold_key
-from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
-from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.text.markdown import every, parse
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration

@@ -6,10 +6,10 @@ from rich.segment import Segment
 
 from keen_tui.domain.events import Compacted, CompactionFailed
 from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.rows.lines import Line, wrap
 from keen_tui.frontends.tui.state.state import CompactionBlock
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.excerpt import wrap_prose
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 

@@ -10,10 +10,10 @@ from rich.segment import Segment
 from keen_tui.domain.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.cells import cut
+from keen_tui.frontends.tui.rows.lines import Line, cells_of, wrap
+from keen_tui.frontends.tui.rows.render_style import TEXT_EDGE
 from keen_tui.frontends.tui.state.state import EndBlock, RetryBlock
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
-from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.text.labels import DETAILED, OF_THE_SERVER, kept_words, shortly_why, unknown_call, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, part_of, size

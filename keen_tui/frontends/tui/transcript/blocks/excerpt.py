@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.rows.lines import Line, wrap
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.text.sanitize import clean
 
 MOST_CHARACTERS: Final = 40_000

@@ -12,15 +12,15 @@ from keen_tui.domain.events import HostContacted
 from keen_tui.domain.messages import ToolResult
 from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.rows.lazy_lines import joined, one_row
+from keen_tui.frontends.tui.rows.lines import Line, cells_of
+from keen_tui.frontends.tui.rows.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.state.displays import TAIL_LINES
 from keen_tui.frontends.tui.state.state import OWN_COMMAND, ToolBlock, ToolStatus
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.tool_views.excerpts import diff_excerpt, draw_output, output_excerpt
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import joined, one_row
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of
-from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
-from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
 from keen_tui.text.highlighting import safe_code
 from keen_tui.text.labels import changed_words, not_done_words, tool_label
 from keen_tui.text.sanitize import clean

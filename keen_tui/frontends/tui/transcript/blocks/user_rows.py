@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from keen_tui.frontends.tui.rows.lines import Line
 from keen_tui.frontends.tui.state.state import UserBlock
-from keen_tui.frontends.tui.transcript.block_context import BlockContext
+from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.excerpt import wrap_prose
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.folding import fold_key
+from keen_tui.frontends.tui.transcript.blocks.folding import fold_key
 from keen_tui.frontends.tui.widgets.pastes import is_long
 from keen_tui.text.units import counted
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from rich.segment import Segment
 
-from keen_tui.frontends.tui.look.highlight import highlight
-from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, wrap
-from keen_tui.frontends.tui.transcript.markdown.code import code_block
-from keen_tui.frontends.tui.transcript.markdown.inline import inline_runs
-from keen_tui.frontends.tui.transcript.markdown.tables import draw_table, table_columns, table_rows
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.markdown.code import code_block
+from keen_tui.frontends.tui.markdown.highlight import highlight
+from keen_tui.frontends.tui.markdown.inline import inline_runs
+from keen_tui.frontends.tui.markdown.tables import draw_table, table_columns, table_rows
+from keen_tui.frontends.tui.rows.lines import BLANK, Line, wrap
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.text.highlighting import safe_code
 from keen_tui.text.markdown import MarkdownBlock
 

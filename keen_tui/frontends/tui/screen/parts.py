@@ -7,28 +7,29 @@ from pathlib import Path
 from keen_tui.frontends.shared.commands.command import CommandContext
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.commands.agents import AgentViewer
+from keen_tui.frontends.tui.commands.command_runner import CommandRunner
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
+from keen_tui.frontends.tui.commands.open import PlaceOpener
 from keen_tui.frontends.tui.commands.pages import WorkspacePages
-from keen_tui.frontends.tui.commands.run import CommandRunner, ScreenUi
+from keen_tui.frontends.tui.commands.screen_ui import ScreenUi
+from keen_tui.frontends.tui.commands.send import Outbox
 from keen_tui.frontends.tui.commands.sessions import SessionPages
 from keen_tui.frontends.tui.commands.settings import SettingPages
+from keen_tui.frontends.tui.commands.stop import StopKeys
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
-from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.arrange import Arrangement
 from keen_tui.frontends.tui.workspace.complete import Completer
 from keen_tui.frontends.tui.workspace.copy import CopyCommand
 from keen_tui.frontends.tui.workspace.detail import DetailLevel
 from keen_tui.frontends.tui.workspace.disk_offer import DiskOffer
 from keen_tui.frontends.tui.workspace.find import FindRow
-from keen_tui.frontends.tui.workspace.open import PlaceOpener
 from keen_tui.frontends.tui.workspace.paste import ImagePaste
 from keen_tui.frontends.tui.workspace.recall import Drafts, MessageSearch
 from keen_tui.frontends.tui.workspace.resumed import ResumedRow
-from keen_tui.frontends.tui.workspace.send import Outbox
-from keen_tui.frontends.tui.workspace.stop import StopKeys
 from keen_tui.frontends.tui.workspace.tick import Ticker
 from keen_tui.frontends.tui.workspace.tip import TipRow
+from keen_tui.frontends.tui.workspace.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 

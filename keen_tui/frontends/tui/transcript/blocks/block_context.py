@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 from rich.segment import Segment
 
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.rows.lines import Line, cells_of, wrap
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 
 
 class BlockContext(Struct, frozen=True):

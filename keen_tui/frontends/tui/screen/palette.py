@@ -9,11 +9,12 @@ from textual.widget import Widget
 from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.slash import SlashCommands
+from keen_tui.frontends.tui.screen.parts import Parts
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
 from keen_tui.text.labels import MODES
 
 if TYPE_CHECKING:
     from keen_tui.frontends.tui.pages.palette import PaletteEntry
-    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 _LATELY: Final = 5
 """How many entries that were run lately come before the others."""
@@ -24,8 +25,9 @@ _OF_PANELS: Final = {"show_row": "show", "open_row": "open_file", "diff_row": "s
 class PaletteActions:
     """Runs the entry that is chosen in the palette."""
 
-    def __init__(self, screen: WorkspaceScreen) -> None:
+    def __init__(self, screen: WorkspaceView, parts: Parts) -> None:
         self._screen = screen
+        self._parts = parts
 
     @property
     def commands(self) -> SlashCommands:
@@ -42,7 +44,7 @@ class PaletteActions:
         pane: Widget
         if action.where == "panels":
             if not screen.sidebar.display:
-                screen.parts.arrangement.toggle_sidebar()
+                self._parts.arrangement.toggle_sidebar()
             pane, name = screen.sidebar.activity, _OF_PANELS[action.id]
         else:
             pane, name = (screen.prompt if action.where == "composer" else screen.transcript), action.id
@@ -51,7 +53,7 @@ class PaletteActions:
 
     def offer_command(self, name: str) -> None:
         """Send a command of the user, or let its arguments be written first if it takes some."""
-        self._screen.parts.outbox.offer_command(name)
+        self._parts.outbox.offer_command(name)
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
@@ -62,14 +64,15 @@ class PaletteActions:
 
     def keep_theme(self, name: str) -> None:
         """Use a theme from now on."""
-        self._screen.parts.settings.keep_theme(name)
+        self._parts.settings.keep_theme(name)
 
 
 class CommandPalette:
     """Opens the palette: first what applies now, then what was run from it lately."""
 
-    def __init__(self, screen: WorkspaceScreen) -> None:
+    def __init__(self, screen: WorkspaceView, parts: Parts) -> None:
         self._screen = screen
+        self._parts = parts
         self._lately: list[str] = []
 
     def toggle(self) -> None:
@@ -82,7 +85,9 @@ class CommandPalette:
             screen.app.screen.dismiss(None)
             return
         first = dict.fromkeys((*applying(screen.state), *self._lately[:_LATELY]))
-        entries = palette_entries(PaletteActions(screen), screen.parts.settings.theme_names, tuple(first))
+        entries = palette_entries(
+            PaletteActions(screen, self._parts), self._parts.settings.theme_names, tuple(first)
+        )
         screen.open_page(Palette(screen.look, screen.glyphs, entries), self._chosen)
 
     def _chosen(self, entry: PaletteEntry | None) -> None:

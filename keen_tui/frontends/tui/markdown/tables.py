@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.transcript.blocks.lines import Line, Runs, wrap
-from keen_tui.frontends.tui.transcript.markdown.inline import inline_runs
+from keen_tui.frontends.tui.markdown.inline import inline_runs
+from keen_tui.frontends.tui.rows.lines import Line, Runs, wrap
 from keen_tui.text.markdown import MarkdownBlock
 
 BETWEEN: Final = 3

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, overload
 
-from keen_tui.frontends.tui.look.highlight import highlight
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
-from keen_tui.frontends.tui.transcript.markdown.code import code_block
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.markdown.code import code_block
+from keen_tui.frontends.tui.markdown.highlight import highlight
+from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
+from keen_tui.frontends.tui.rows.lines import Line
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.text.highlighting import Coloured, safe_code
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -27,7 +27,6 @@ from keen_tui.frontends.shared.port import (
     WatchedSession,
 )
 from keen_tui.frontends.shared.slash import SlashCommands
-from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import bindings, letters_of, run_by_id
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -38,8 +37,10 @@ from keen_tui.frontends.tui.panels.todos import TodoPanel
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
 from keen_tui.frontends.tui.questions.question import GivenAnswer, Question
 from keen_tui.frontends.tui.questions.question_pane import QuestionPane
+from keen_tui.frontends.tui.screen.handlers import handlers_of
+from keen_tui.frontends.tui.screen.parts import Parts
 from keen_tui.frontends.tui.state.state import UiState
-from keen_tui.frontends.tui.terminal.announcer import Announcer
+from keen_tui.frontends.tui.terminal import background
 from keen_tui.frontends.tui.terminal.compositor import paint_frugally
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen, PaneColumn, PaneRow, PaneStack
 from keen_tui.frontends.tui.transcript.messages import (
@@ -61,10 +62,10 @@ from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.widgets.too_small import TooSmall
 from keen_tui.frontends.tui.widgets.welcome import Welcome
-from keen_tui.frontends.tui.workspace.handlers import handlers_of
+from keen_tui.frontends.tui.workspace.announcer import Announcer
 from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
-from keen_tui.frontends.tui.workspace.parts import Parts
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
+from keen_tui.frontends.tui.workspace.view import KeenView
 
 _KEEPS_ON_DISK = "keeps incomplete turns on disk, so they outlive Keen"
 
@@ -114,7 +115,7 @@ class WorkspaceScreen(KeenScreen[None]):
 
         self.said = NoticeBoard(self.notice)
         self.parts = Parts(self, setup, sidebar_file=sidebar_file, reduced_motion=reduced_motion)
-        self._handlers = handlers_of(self)
+        self._handlers = handlers_of(self, self.parts)
 
     def _make_panes(self, styles: Styles, glyphs: Glyphs, project: str) -> None:
         session, clock = self.session, self.clock
@@ -180,6 +181,11 @@ class WorkspaceScreen(KeenScreen[None]):
     def controls(self) -> SessionControls:
         """The controls of the session. Raises SessionRefused: a replay has none."""
         return kept(self._controls, REPLAY_REFUSAL)
+
+    @property
+    def keen(self) -> KeenView:
+        """The app around it."""
+        return cast("KeenView", self.app)
 
     @property
     def prompt(self) -> Prompt:

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from keen_tui.domain.display import DiffLine
-from keen_tui.frontends.tui.background import Errand
+from keen_tui.frontends.tui.terminal.background import Errand
 from keen_tui.text.highlighting import Coloured, LazyColours, LazyHunkColours, is_loaded, load
 
 AT_ONCE: Final = 3_000

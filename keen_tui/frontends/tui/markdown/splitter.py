@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from keen_tui.frontends.tui.transcript.markdown.tables import table_columns
+from keen_tui.frontends.tui.markdown.tables import table_columns
 from keen_tui.text.markdown import MarkdownBlock, definitions, line_start, parse
 from keen_tui.text.sanitize import clean
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, overload
 
-from keen_tui.frontends.tui.lru_cache import Recent
-from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.rows.lines import Line
+from keen_tui.frontends.tui.rows.lru_cache import Recent
 
 GROUPS_KEPT: Final = 256
 

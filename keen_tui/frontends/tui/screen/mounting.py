@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from keen_tui.frontends.tui.terminal.message_queues import drained
 
 if TYPE_CHECKING:
+    from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
     from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
-    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 
 async def mount_panes(

@@ -7,12 +7,12 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.terminal import gc_policy
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
+    from keen_tui.frontends.tui.screen.workspace import WorkspaceScreen
     from keen_tui.frontends.tui.state.state import UiState
-    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 _LEAD_OF_A_REQUEST: Final = 0.2
 """Seconds for sending a message that waited for the SDK, before anything else is loaded."""
@@ -59,6 +59,6 @@ def _warmed_up(loop: asyncio.AbstractEventLoop) -> None:
 
 def _load_markdown() -> None:
     """Load parser and highlighter, so that the first reply need not wait for them (40 ms)."""
-    from keen_tui.frontends.tui.transcript.markdown.stream import warm_up  # noqa: PLC0415 - not before the first paint
+    from keen_tui.frontends.tui.markdown.stream import warm_up  # noqa: PLC0415 - not before the first paint
 
     warm_up()

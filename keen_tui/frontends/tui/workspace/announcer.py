@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from keen_tui.domain.choices import Notify
 from keen_tui.frontends.tui.state.state import UiState
-from keen_tui.frontends.tui.terminal.desktop_notification import (
+from keen_tui.frontends.tui.workspace.desktop_notification import (
     BELL,
     GIVE_TITLE_BACK,
     KEEP_TITLE,

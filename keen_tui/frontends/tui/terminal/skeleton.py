@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple, NoReturn
 
-from keen_tui.frontends.tui.keys.early_keys import EarlyKeys, KeyRead
-from keen_tui.frontends.tui.startup.locales import locale_of
+from keen_tui.frontends.tui.look.locales import locale_of
+from keen_tui.frontends.tui.terminal.early_keys import EarlyKeys, KeyRead
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
 _LEAVE: Final = "\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"

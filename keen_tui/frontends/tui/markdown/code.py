@@ -11,8 +11,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
-from keen_tui.frontends.tui.transcript.blocks.lines import (
+from keen_tui.frontends.tui.rows.lazy_lines import CopiedText, LazyLines
+from keen_tui.frontends.tui.rows.lines import (
     Line,
     Runs,
     code_pieces,

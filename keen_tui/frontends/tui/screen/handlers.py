@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from textual.widget import Widget
 
@@ -12,12 +12,11 @@ from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.commands.command import Command
 from keen_tui.frontends.shared.commands.turns import RETRY
-from keen_tui.frontends.tui.commands.palette import CommandPalette, PaletteActions
 from keen_tui.frontends.tui.panels.panel import Panel
+from keen_tui.frontends.tui.screen.palette import CommandPalette, PaletteActions
+from keen_tui.frontends.tui.screen.parts import Parts
 from keen_tui.frontends.tui.transcript.widget import Transcript
-
-if TYPE_CHECKING:
-    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 ActionHandler = Callable[[str], Awaitable[object] | None]
 """Runs an action with its arguments. Keys that are pressed meanwhile wait for the returned awaitable."""
@@ -25,17 +24,17 @@ ActionHandler = Callable[[str], Awaitable[object] | None]
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
+def handlers_of(screen: WorkspaceView, parts: Parts) -> Mapping[str, ActionHandler]:
     """The handlers of the actions, by their ids."""
-    parts, palette = screen.parts, CommandPalette(screen)
+    palette = CommandPalette(screen, parts)
     shared = {each.id: partial(parts.commands.start, each) for each in ACTIONS if isinstance(each, Command)}
     return shared | {
         "stop": lambda words: parts.stopping.stop(),
         "interrupt": lambda words: parts.stopping.interrupt(),
         "suspend": lambda words: screen.app.run_action("suspend"),
-        "retry": lambda words: _retry(screen),
+        "retry": lambda words: _retry(screen, parts),
         "steer": parts.outbox.steer,
-        "next_mode": lambda words: _next_mode(screen),
+        "next_mode": lambda words: _next_mode(screen, parts),
         "theme": parts.settings.theme,
         "palette": lambda words: palette.toggle(),
         "find": parts.find_row.toggle,
@@ -52,7 +51,7 @@ def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
         "narrower_panels": lambda words: parts.arrangement.widen(-1),
         "fold_activity": lambda words: parts.arrangement.fold_activity(),
         "fold_memory": lambda words: screen.sidebar.fold_memory(),
-        "next_pane": lambda words: _next_pane(screen),
+        "next_pane": lambda words: _next_pane(screen, parts),
         "page_up": lambda words: _page(screen, -1),
         "page_down": lambda words: _page(screen, 1),
         "top": lambda words: screen.transcript.action_scroll_home(),
@@ -60,26 +59,26 @@ def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
     }
 
 
-def _retry(screen: WorkspaceScreen) -> Awaitable[object]:
+def _retry(screen: WorkspaceView, parts: Parts) -> Awaitable[object]:
     """Retry the incomplete or failed turn."""
     question = screen.question_pane.question
     if question and not question.interrupts:
         screen.close_question()
-    return screen.parts.commands.start(RETRY)
+    return parts.commands.start(RETRY)
 
 
-def _next_mode(screen: WorkspaceScreen) -> None:
+def _next_mode(screen: WorkspaceView, parts: Parts) -> None:
     """The next permission mode; never `auto` while a question is open, so that a slip can't allow
     everything."""
     place = _MODES.index(screen.session.mode)
     following = (*_MODES[place + 1 :], *_MODES[:place])
     is_asked = screen.question_pane.question is not None
-    PaletteActions(screen).set_mode(next(mode for mode in following if mode != "auto" or not is_asked))
+    PaletteActions(screen, parts).set_mode(next(mode for mode in following if mode != "auto" or not is_asked))
 
 
-def _next_pane(screen: WorkspaceScreen) -> None:
+def _next_pane(screen: WorkspaceView, parts: Parts) -> None:
     """Insert the chosen completion; else move the focus: composer, transcript, panels."""
-    if not screen.parts.completer.take():
+    if not parts.completer.take():
         panes = sorted(screen.focus_chain, key=_rank)
         place = panes.index(screen.focused) + 1 if screen.focused in panes else 0
         screen.set_focus(panes[place % len(panes)] if panes else None)
@@ -91,7 +90,7 @@ def _rank(pane: Widget) -> int:
     return 1 if isinstance(pane, Transcript) else 2 if isinstance(pane, Panel) else 0
 
 
-def _page(screen: WorkspaceScreen, way: int) -> None:
+def _page(screen: WorkspaceView, way: int) -> None:
     """Up (-1) or down (1) in a long question, else in the transcript."""
     if screen.question_pane.scroll_body(way):
         return

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from keen_tui.frontends.tui.commands.agents import AgentViewer
-from keen_tui.frontends.tui.state.places import FoundPlace, Named, found_places, links_in, named_in
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
+from keen_tui.frontends.tui.transcript.places import FoundPlace, Named, found_places, links_in, named_in
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from keen_tui.frontends.tui.transcript.blocks.lines import BLANK
-from keen_tui.frontends.tui.transcript.markdown.late_rows import AnyRow, Code, LateRows
-from keen_tui.frontends.tui.transcript.markdown.markdown import render_blocks
-from keen_tui.frontends.tui.transcript.markdown.splitter import Piece, Splitter
-from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.markdown.late_rows import AnyRow, Code, LateRows
+from keen_tui.frontends.tui.markdown.markdown import render_blocks
+from keen_tui.frontends.tui.markdown.splitter import Piece, Splitter
+from keen_tui.frontends.tui.rows.lines import BLANK
+from keen_tui.frontends.tui.rows.render_style import RenderStyle
 from keen_tui.text.highlighting import load
 from keen_tui.text.markdown import MarkdownBlock, parse
 

@@ -1,14 +1,11 @@
-"""Commands that both front ends have, run on the screen."""
+"""The screen as commands see it that all front ends have."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.commands.memory import CONTEXT
 from keen_tui.frontends.shared.pages import Page
 from keen_tui.frontends.shared.questions import (
@@ -18,14 +15,11 @@ from keen_tui.frontends.shared.questions import (
     TreeQuestion,
     UndoQuestion,
 )
+from keen_tui.frontends.tui.commands.pages import WorkspacePages
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 from keen_tui.system.paths import home_relative
-
-if TYPE_CHECKING:
-    from keen_tui.frontends.tui.app import KeenApp
-    from keen_tui.frontends.tui.commands.pages import WorkspacePages
 
 _Answer = TypeVar("_Answer")
 
@@ -86,7 +80,7 @@ class ScreenUi:
 
     def apply_setting(self, name: str, value: Any) -> None:
         """Let a setting of the screen take effect now."""
-        cast("KeenApp", self._view.app).apply_setting(name, value)
+        self._view.keen.apply_setting(name, value)
 
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""
@@ -119,35 +113,3 @@ class ScreenUi:
     def leave(self, *, to_models: bool = False) -> None:
         """End the program, or the tour."""
         self._view.app.exit("models" if to_models else "left")
-
-
-class CommandRunner:
-    """Runs commands. Shows why one fails, and puts wrong arguments back into the composer."""
-
-    def __init__(self, view: WorkspaceView, context: CommandContext) -> None:
-        self._view = view
-        self.context = context
-
-    def start(self, command: Command, words: str = "") -> asyncio.Future[None]:
-        """Run a command in the background. Returns a future that is done once the command asks or waits for
-        something."""
-        if command.restarts:
-            self._view.cancel_work(command.id)
-        written = f"/{command.slash[0]} {words}".strip()
-        return self.attempt(command.does(self.context, words), written, name=command.id)
-
-    def attempt(
-        self, action: Awaitable[None], written: str = "", *, name: str = "command"
-    ) -> asyncio.Future[None]:
-        """Run an action in the same way; `written` is the text that called it."""
-
-        async def done() -> None:
-            try:
-                await action
-            except WordsRefused as refused:
-                self._view.prompt.write(written)
-                self._view.say(str(refused))
-            except KeenError as refused:
-                self._view.say(str(refused))
-
-        return self._view.start(done(), name)

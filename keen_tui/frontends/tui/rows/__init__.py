@@ -1,0 +1,1 @@
+"""Lines and lazily built rows, from which everything on the screen is drawn."""

@@ -1,0 +1,1 @@
+"""The workspace screen: its widgets and parts put together, and what each key does."""
