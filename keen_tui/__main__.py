@@ -131,7 +131,7 @@ def _settle_trust() -> None:
         folder = project_folder(folder, os.environ)
     if not brings_something(folder):
         return
-    from keen_tui.settings.added.trust import settle_trust
+    from keen_tui.settings.trust import settle_trust
     from keen_tui.tools.permissions.rule_check import check_rules
 
     settle_trust(folder, os.environ, sys.stdin, sys.stdout, check_rules)

@@ -23,7 +23,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.permissions.rule_check import check_rules
 
 if TYPE_CHECKING:
-    from keen_tui.settings.added.additions import Additions
+    from keen_tui.settings.additions import Additions
 
 EXIT_USAGE = 2
 EXIT_PIPE = 128 + signal.SIGPIPE
@@ -99,7 +99,7 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         print(schema_text())
         return 0
     if command == "trust":
-        from keen_tui.settings.added.trust import ask_again
+        from keen_tui.settings.trust import ask_again
 
         ask_again(project_folder(Path.cwd(), os.environ), os.environ, sys.stdin, sys.stdout, check_rules)
         return 0
@@ -193,7 +193,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.frontends.headless.outlets import require_writable
     from keen_tui.frontends.headless.run import run_prompt
     from keen_tui.frontends.headless.standard_input import HeadlessPrompt, read_prompt, with_data
-    from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
+    from keen_tui.frontends.shared.commands.slash import PromptCall, SlashCommands
     from keen_tui.providers.registry import build_provider
     from keen_tui.subcommands.sessions import asked_for
     from keen_tui.tools.orphans.question import sentences
@@ -300,7 +300,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:
     """The message of the user's own slash command that the prompt calls, else the unchanged prompt. Text from
     a pipe calls nothing: a space before it keeps it from calling a skill."""
-    from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
+    from keen_tui.frontends.shared.commands.slash import PromptCall, SlashCommands
 
     commands = SlashCommands(additions.commands, additions.skills)
     called = commands.called(prompt) if "/" in prompt[:1] else None

@@ -18,13 +18,13 @@ from keen_tui.agent.turn.reply import PERSON
 from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.errors import KeenError, ModelMissing, StorageFailed
 from keen_tui.domain.events import Event, ReviewUsed, Usage
+from keen_tui.frontends.shared.commands.slash import BUILT_IN
 from keen_tui.frontends.shared.port import FrontEndSetup
-from keen_tui.frontends.shared.slash import BUILT_IN
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
-from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agents import BUILT_IN_SOURCE
 from keen_tui.settings.added.brought import first_names
+from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.load import load_all
 from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession
     from keen_tui.domain.review import ReviewWish
     from keen_tui.frontends.shared.editor_port import FilesOfEditor, NamedServer
-    from keen_tui.storage.sessions import SessionStore
+    from keen_tui.storage.lookup.sessions import SessionStore
     from keen_tui.tools.review.review_diff import ReviewDiff
 
 
@@ -259,7 +259,7 @@ def additions_here(
         read = replace(read, problems=(*read.problems, *told), agent_problems=(*read.agent_problems, *told))
     if not read.skills:
         return read
-    from keen_tui.tools.skill_list import skill_list  # noqa: PLC0415 - only where there are skills
+    from keen_tui.tools.builtin.skill_list import skill_list  # noqa: PLC0415 - only where there are skills
 
     return replace(read, problems=(*read.problems, *filter(None, (skill_list(read.skills).notice,))))
 

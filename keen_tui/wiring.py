@@ -26,32 +26,32 @@ from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.events import Event
 from keen_tui.domain.models import ModelInfo
-from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.catalog import load_catalog
 from keen_tui.providers.catalog.choice import Chooser
 from keen_tui.providers.registry import build_provider
-from keen_tui.settings.added.additions import NO_ADDITIONS, Additions
+from keen_tui.providers.wire.provider import Provider
 from keen_tui.settings.added.agents import AgentDefinition
 from keen_tui.settings.added.hooks import FILE as HOOKS
 from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER, read_own_hooks
+from keen_tui.settings.additions import NO_ADDITIONS, Additions
 from keen_tui.settings.config import is_declined
 from keen_tui.settings.credentials import Keys
 from keen_tui.settings.schema import Settings
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.prompts import PromptStore
-from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.executables import find_program
 from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
 from keen_tui.system.presence import Presence
 from keen_tui.system.work_tree_records import project_folder
-from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
 from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.permissions.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.process.hook_process import HookPrograms
+from keen_tui.tools.rules.rules import NO_RULES, RULINGS, Rules, parse_rules
+from keen_tui.tools.sandbox.command_network import CommandNetwork
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox, sandbox_here
+from keen_tui.tools.search.file_names import FileNames
 from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH

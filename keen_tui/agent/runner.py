@@ -33,7 +33,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import carried_bytes, policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED
-from keen_tui.providers.base import Provider
+from keen_tui.providers.wire.provider import Provider
 from keen_tui.system.background_jobs import BackgroundJobs
 
 

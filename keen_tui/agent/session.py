@@ -54,14 +54,14 @@ from keen_tui.memory.held_record import HeldRecord
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes
-from keen_tui.providers.base import Provider
+from keen_tui.providers.wire.provider import Provider
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.system.background_jobs import BackgroundJobs
 from keen_tui.system.threads import run_in_thread
 from keen_tui.tools.background.tasks import BackgroundTasks
-from keen_tui.tools.earlier import SessionRecord
+from keen_tui.tools.calls.earlier import SessionRecord
 from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.permissions.rules import NO_RULES, Rules
+from keen_tui.tools.rules.rules import NO_RULES, Rules
 from keen_tui.tools.toolbox import Toolbox
 
 
@@ -342,13 +342,13 @@ class Session:
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. A message with a no goes to the model. Raises SessionRefused: that
         approval is not open."""
-        approvals, _, own_id = self._asking(call_id)
+        approvals, _, own_id = self._agents.asking(call_id) or self._setup.asking(call_id)
         approvals.answer(own_id, allow=allow, scope=scope, message=message)
 
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
         """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused: that
         question is not open, or has no such answer."""
-        _, questions, own_id = self._asking(call_id)
+        _, questions, own_id = self._agents.asking(call_id) or self._setup.asking(call_id)
         questions.reply(own_id, choice, words)
 
     async def take_back(self, command: str) -> None:
@@ -541,11 +541,6 @@ class Session:
     @property
     def _setup(self) -> TurnSetup:
         return self._open.setup
-
-    def _asking(self, call_id: str) -> tuple[Approvals, UserQuestions, str]:
-        """Where that call asks: in a sub-agent's session or in this one, and its id there."""
-        here = self._setup.approvals, self._setup.questions, call_id
-        return self._agents.asking(call_id) or here
 
     def _publish(self, event: Event) -> None:
         """Apply the event to the conversation, then publish it."""

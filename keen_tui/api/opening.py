@@ -20,7 +20,7 @@ from keen_tui.api.preparing import WHERE, WantedSession, prepared
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.errors import NOBODY, ConfigError, StorageFailed
 from keen_tui.frontends.headless.run import opened_session
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.threads import to_the_end
 from keen_tui.tools.functions.signature import function_specs
 from keen_tui.wiring import build_saved_session, build_store

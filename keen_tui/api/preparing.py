@@ -12,10 +12,10 @@ from msgspec import Struct
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.errors import ConfigError, ModelMissing
 from keen_tui.frontend_setup import additions_here
-from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.choice import Chooser, ModelChoice
 from keen_tui.providers.registry import build_provider
-from keen_tui.settings.added.additions import Additions
+from keen_tui.providers.wire.provider import Provider
+from keen_tui.settings.additions import Additions
 from keen_tui.settings.config import flat
 from keen_tui.settings.credentials import FoundKey, checked_key
 from keen_tui.settings.load import load_given

@@ -27,8 +27,8 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.frontends.headless.sentences import progress_line
-from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import Connection
 from keen_tui.settings.schema import Settings
 from keen_tui.wiring import build_session
 

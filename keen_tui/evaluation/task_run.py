@@ -24,7 +24,7 @@ from keen_tui.frontends.headless.sentences import NO_REPLY
 from keen_tui.providers.catalog.choice import ModelChoice
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.schema import Settings
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.wiring import build_saved_session, key_variables
 
 WORKSPACE = "work"

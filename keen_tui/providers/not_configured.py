@@ -10,7 +10,7 @@ from keen_tui.domain.messages import NativeMessage, ToolCall, ToolResult
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
-from keen_tui.providers.base import StepPart, StepRequest
+from keen_tui.providers.wire.provider import StepPart, StepRequest
 
 
 class NotConfigured:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never, get_args
 
 from keen_tui.domain.choices import Api
-from keen_tui.providers.base import Connection, Provider
+from keen_tui.providers.wire.provider import Connection, Provider
 
 APIS: tuple[Api, ...] = get_args(Api)
 

@@ -13,7 +13,7 @@ from keen_tui.system.paths import brings_something
 from keen_tui.system.work_tree_records import project_folder
 
 if TYPE_CHECKING:
-    from keen_tui.settings.added.project import RuleCheck
+    from keen_tui.settings.project import RuleCheck
 
 
 def load_all(
@@ -44,7 +44,7 @@ def load_given(
     folder = folder and project_folder(folder, environ)
     if folder is None or not brings_something(folder):
         return load_settings(flags, environ, where=where), ""
-    from keen_tui.settings.added.project import with_project  # noqa: PLC0415 - only where there is one
+    from keen_tui.settings.project import with_project  # noqa: PLC0415 - only where there is one
 
     said: list[str] = []
 

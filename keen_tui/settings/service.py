@@ -18,7 +18,7 @@ from keen_tui.settings.toml_lines import line_of
 from keen_tui.system.paths import settings_file, text_of
 
 if TYPE_CHECKING:
-    from keen_tui.settings.added.project import RuleCheck
+    from keen_tui.settings.project import RuleCheck
 
 _SWITCH: Final = ("false", "true")
 

@@ -43,7 +43,7 @@ def run(word: str, environ: Mapping[str, str], folder: Path, out: TextIO) -> int
 
 
 def _sessions(environ: Mapping[str, str], folder: Path) -> Iterator[str]:
-    from keen_tui.storage.sessions import SessionStore  # noqa: PLC0415 - only where they are wanted
+    from keen_tui.storage.lookup.sessions import SessionStore  # noqa: PLC0415 - only where they are wanted
 
     return (session.id for session in SessionStore(data_folder(environ)).list(folder))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from keen_tui.domain.errors import ConfigError, SessionUnknown
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.subcommands.completion import VALUES
 from keen_tui.system.paths import data_folder
 from keen_tui.text.nearest import did_you_mean, either

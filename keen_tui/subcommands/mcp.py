@@ -17,10 +17,10 @@ from keen_tui.domain.errors import ConfigError, KeenError, ServerFailed, Session
 from keen_tui.settings.added.mcp_entries import Servers, joined_servers
 from keen_tui.settings.added.mcp_json import ProjectServers
 from keen_tui.settings.added.mcp_servers import McpServer
-from keen_tui.settings.added.project import trusted_project
 from keen_tui.settings.config import read_settings
 from keen_tui.settings.file import put_server, remove_server, servers_in
 from keen_tui.settings.load import load_all
+from keen_tui.settings.project import trusted_project
 from keen_tui.settings.schema import Settings
 from keen_tui.subcommands.mcp_flags import McpRequest, wanted
 from keen_tui.system.browser import open_in_browser

@@ -13,8 +13,8 @@ from keen_tui.agent.services.session_manager import fork_session
 from keen_tui.domain.choices import ExportFormat
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import SavedSession
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.lookup.summaries import glance
-from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.work_tree_records import tree_label
 from keen_tui.text.sanitize import clean
 from keen_tui.wiring import build_store

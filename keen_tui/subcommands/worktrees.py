@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError, KeenError
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.presence import present_in
 from keen_tui.system.yes_or_no import answered_yes
 from keen_tui.text.sanitize import clean

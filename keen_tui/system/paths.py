@@ -55,7 +55,7 @@ _BROUGHT: Final = (
     *AGENT_PLACES,
     *COMMAND_PLACES,
 )
-"""Files and folders of a project that `settings/added/project.py` reads."""
+"""Files and folders of a project that `settings/project.py` reads."""
 
 
 def own_skill_places(environ: Mapping[str, str]) -> tuple[Path, Path, Path]:

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
+from keen_tui.system.child_environment import api_keys
 from keen_tui.system.executables import find_program
 from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.background.tasks import BackgroundTasks
-from keen_tui.tools.base import Backup, OutputSink, PreparedCall, Run, Tool
 from keen_tui.tools.builtin.ask_user import AskUser
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.builtin.edit_file import EditFile
@@ -33,15 +33,17 @@ from keen_tui.tools.builtin.task_stop import TaskStop
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
 from keen_tui.tools.builtin.web_fetch import WebFetch, page_fetcher
 from keen_tui.tools.builtin.write_file import WriteFile
-from keen_tui.tools.earlier import EarlierTurns
+from keen_tui.tools.calls.earlier import EarlierTurns
+from keen_tui.tools.calls.tool import PreparedCall, Run, Tool
+from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.stale_shadow import saved_commits
-from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
-from keen_tui.tools.permissions.rules import NO_RULES, Rules
-from keen_tui.tools.process.environment import api_keys
+from keen_tui.tools.process.captured import OutputSink
 from keen_tui.tools.process.user_command import OwnCommands
 from keen_tui.tools.quarantine.store import Quarantine
+from keen_tui.tools.rules.rules import NO_RULES, Rules
+from keen_tui.tools.sandbox.command_network import NO_NETWORK, CommandNetwork
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.work_tree.watch import CommandWatch
@@ -50,11 +52,11 @@ if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition
     from keen_tui.settings.added.mcp_servers import McpServer
     from keen_tui.settings.added.skills import Skill
+    from keen_tui.tools.builtin.skills import SkillShelf
     from keen_tui.tools.files.workspace import EditorFiles
     from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
-    from keen_tui.tools.skills import SkillShelf
 
 
 _PARENT_ONLY: Final = frozenset(("propose_plan", "recall"))
@@ -312,7 +314,7 @@ def _with_skills(workspace: Workspace, skills: Sequence[Skill]) -> tuple[SkillSh
     if not skills:
         return None, ()
     from keen_tui.tools.builtin.skill import UseSkill  # noqa: PLC0415 - only where there are skills
-    from keen_tui.tools.skills import SkillShelf  # noqa: PLC0415
+    from keen_tui.tools.builtin.skills import SkillShelf  # noqa: PLC0415
 
     shelf = SkillShelf(skills)
     return shelf, (UseSkill(workspace, shelf),)

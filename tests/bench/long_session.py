@@ -11,8 +11,8 @@ from pathlib import Path
 from keen_tui.domain.display import CommandDisplay, FileDisplay
 from keen_tui.domain.events import Event, TextDelta, ToolFinished, ToolStarted, TurnDone, TurnStarted, Usage
 from keen_tui.domain.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.records import Header, event_line, header_line
-from keen_tui.storage.sessions import SessionStore
 from tests.bench.programs import Place
 
 MESSAGES_A_TURN = 4

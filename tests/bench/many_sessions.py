@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from keen_tui.domain.display import FileDisplay
 from keen_tui.domain.events import Event, ToolFinished
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.records import Header, event_line, header_line
-from keen_tui.storage.sessions import SessionStore
 from tests.bench.long_session import BEGAN, turn_events
 from tests.bench.programs import Place
 

@@ -17,8 +17,8 @@ from keen_tui.domain.errors import ContextExceeded, ReplyUnreadable, RequestRefu
 from keen_tui.domain.messages import Message, NativeMessage, StepReply, TokenUsage, ToolResult, ToolSpec
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.providers.anthropic.messages import LONGEST_OUTPUT, OUTPUT_LIMIT, PAUSES
-from keen_tui.providers.base import StepPart, StepText
 from keen_tui.providers.wire.key_headers import key_headers
+from keen_tui.providers.wire.provider import StepPart, StepText
 from tests.support.client import KEY, client_of, parts_of, reply_of, request, step_request, text_of
 from tests.support.wire import assert_valid
 

@@ -39,8 +39,8 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import TokenUsage, TurnMemory
 from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.memory.conversation import COMPACTED
-from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.openai.chat import OpenAIChat
+from keen_tui.providers.wire.provider import Connection, StepPart, StepRequest
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.compacting import (

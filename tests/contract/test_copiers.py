@@ -27,7 +27,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import CommandFailed, CommandRun, Image, Message, TurnMemory
 from keen_tui.memory.conversation import Past
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 from tests.support.images import png
 from tests.support.waiting import until_idle

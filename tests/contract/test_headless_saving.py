@@ -20,7 +20,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.choices import Output
 from keen_tui.frontends.headless.run import run_prompt
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import ONE_ATTEMPT, provider_for
 from tests.support.breaking_file import BreakingFile, Disk, refused

@@ -14,7 +14,7 @@ from keen_tui.demo.script import Reply, Say
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.frontends.shared.history_port import HistoryPort
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.agent import at_work
 from tests.support.fake_history import FakeHistory, saved
 

@@ -23,7 +23,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.settings.added.hooks import Hook, HookPoint, scripts_of
 from keen_tui.settings.added.skills import Skill
-from keen_tui.tools.permissions.rules import Rules, parse_rules
+from keen_tui.tools.rules.rules import Rules, parse_rules
 from tests.support.agent import AtWork, Bench
 from tests.support.waiting import until
 

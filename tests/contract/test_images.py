@@ -20,7 +20,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import Image, StepReply
 from keen_tui.memory.projection import UserText
-from keen_tui.providers.base import StepRequest
+from keen_tui.providers.wire.provider import StepRequest
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.images import png

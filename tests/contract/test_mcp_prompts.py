@@ -11,7 +11,7 @@ from keen_tui.agent.services.server_service import ServerService
 from keen_tui.demo.script import Break, Reply, Say
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import TurnDone, TurnError
-from keen_tui.frontends.shared.slash import PromptCall, SlashCommands
+from keen_tui.frontends.shared.commands.slash import PromptCall, SlashCommands
 from tests.support import agent
 from tests.support.agent import AtWork
 from tests.support.mcp import all_settled, servers_of, talkative

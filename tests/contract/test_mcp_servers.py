@@ -28,7 +28,7 @@ from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.added.mcp_json import read_servers
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp import servers as mcp_servers
-from keen_tui.tools.permissions.rules import Rules, parse_rules
+from keen_tui.tools.rules.rules import Rules, parse_rules
 from tests.support import agent
 from tests.support.agent import AtWork, Bench
 from tests.support.mcp import PROGRAMS, all_settled, noted, servers_of, talkative

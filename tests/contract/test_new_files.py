@@ -23,7 +23,7 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.tools.permissions.rules import NO_RULES, Rules, parse_rules
+from keen_tui.tools.rules.rules import NO_RULES, Rules, parse_rules
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.jail import SANDBOXES, Jail

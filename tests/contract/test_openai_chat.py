@@ -23,7 +23,7 @@ from keen_tui.demo.script import (
 )
 from keen_tui.domain.messages import StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
 from keen_tui.memory.pending import PendingTrace
-from keen_tui.providers.base import StepText
+from keen_tui.providers.wire.provider import StepText
 from tests.support.chat import delta, fragment, stream
 from tests.support.client import (
     KEY,

@@ -34,7 +34,7 @@ from keen_tui.domain.errors import (
     StreamCut,
     StreamStalled,
 )
-from keen_tui.providers.base import StepPart
+from keen_tui.providers.wire.provider import StepPart
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
 from tests.support.chat import delta

@@ -38,8 +38,8 @@ from keen_tui.domain.errors import (
 from keen_tui.domain.messages import Message, StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.openai.responses import OpenAIResponses
+from keen_tui.providers.wire.provider import Connection, StepRequest
 from tests.support import client
 from tests.support.client import KEY, reasoning_of, request, step_request, text_of
 from tests.support.responses import call, completed, done, event, message, reasoning, stream, text

@@ -13,10 +13,10 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import StreamCut
 from keen_tui.domain.messages import StepReply
 from keen_tui.providers.anthropic.assembly import AnthropicAssembly
-from keen_tui.providers.base import StepPart, StepReasoning, StepText
 from keen_tui.providers.openai.chat_assembly import ChatAssembly
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
 from keen_tui.providers.wire.assembly import Assembly
+from keen_tui.providers.wire.provider import StepPart, StepReasoning, StepText
 from keen_tui.providers.wire.sse import SseDecoder
 from tests.support.client import parts_of, reasoning_of, text_of
 from tests.support.recorded import Recorded, needs_recorded, recorded_streams

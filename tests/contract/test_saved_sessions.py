@@ -22,7 +22,7 @@ from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, TurnRow, UiState
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.storage.journal import FileOpener, open_file
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.campaigns.crash.lives import session_of
 from tests.campaigns.crash.model import Model
 from tests.support.agent import EventLog
@@ -267,7 +267,7 @@ async def test_a_session_that_is_open_elsewhere_can_be_copied_but_not_opened(pla
         await at.ask("edit one")
         session_id = at.manager.session_id
     code = (
-        "import sys; from pathlib import Path; from keen_tui.storage.sessions import SessionStore\n"
+        "import sys; from pathlib import Path; from keen_tui.storage.lookup.sessions import SessionStore\n"
         "store = SessionStore(Path(sys.argv[1])); lock = store.lock(store.path_of(sys.argv[2]))\n"
         "print('open', flush=True); sys.stdin.read()"
     )

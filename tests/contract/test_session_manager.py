@@ -27,8 +27,8 @@ from keen_tui.domain.events import (
     TurnUndone,
 )
 from keen_tui.domain.messages import Message, TurnMemory
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.records import Header, event_line, header_line
-from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import Bench, Script, at_work
 from tests.support.session_files import AT, call, incomplete, started, turn, write_session
 from tests.support.waiting import until_idle

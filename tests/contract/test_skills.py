@@ -29,7 +29,7 @@ from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.settings.added.skills import Skill
 from keen_tui.storage.records import event_line, parsed_event
-from keen_tui.tools.permissions.rules import Rules, parse_rules
+from keen_tui.tools.rules.rules import Rules, parse_rules
 from tests.support.agent import AtWork, Bench
 
 BODY = "# PDF\n\nRead forms.md, then fill $ARGUMENTS in with ${CLAUDE_SKILL_DIR}/scripts/fill.py."

@@ -21,7 +21,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 from tests.support.saving import all_found
 from tests.support.waiting import LIMIT

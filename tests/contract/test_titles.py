@@ -13,7 +13,7 @@ from keen_tui.demo.script import Answer, HttpAnswer, RecordedRequest, Reply, Say
 from keen_tui.demo.wires import seen
 from keen_tui.domain.choices import Titles
 from keen_tui.domain.events import SessionRenamed, TurnDone, TurnError
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 
 TITLE = '"Mend the discount test."\nIt is short.'

@@ -16,13 +16,13 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
 from keen_tui.settings.added.skills import Skill
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.background.held_output import HeldOutput
 from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
-from keen_tui.tools.network.online import CommandNetwork
+from keen_tui.tools.calls.question_spec import QuestionReply
 from keen_tui.tools.process.process import Ended
-from keen_tui.tools.process.time_limit import TimeLimit
-from keen_tui.tools.question_spec import QuestionReply
+from keen_tui.tools.sandbox.command_network import CommandNetwork
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT
 from tests.support.web_server import HOST, WebServer, answer

@@ -12,9 +12,9 @@ from keen_tui.domain.choices import Mode
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.events import ApprovalRequested, ToolFinished, TurnDone, TurnIncomplete
 from keen_tui.domain.messages import TurnMemory
-from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.permissions.rules import NO_RULES, Rules, Ruling, parse_rules
+from keen_tui.tools.rules.rules import NO_RULES, Rules, Ruling, parse_rules
+from keen_tui.tools.sandbox.command_network import CommandNetwork
 from tests.support.agent import AtWork
 from tests.support.agent import at_work as at_work_once
 from tests.support.networks import ELSEWHERE

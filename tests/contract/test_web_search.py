@@ -23,7 +23,7 @@ from keen_tui.domain.events import Notice, TextDelta, TurnDone, TurnIncomplete, 
 from keen_tui.domain.messages import WebSource
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import ToolBlock, UiState
-from keen_tui.providers.base import StepSearch
+from keen_tui.providers.wire.provider import StepSearch
 from tests.support.agent import Bench, at_work
 from tests.support.client import parts_of
 

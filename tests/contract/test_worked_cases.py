@@ -29,8 +29,8 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import CommandFailed, TurnMemory
 from keen_tui.domain.models import ModelInfo
 from keen_tui.memory.conversation import COMPACTED
-from keen_tui.providers.base import Provider
 from keen_tui.providers.registry import APIS
+from keen_tui.providers.wire.provider import Provider
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench, provider_for
 from tests.support.waiting import until

@@ -12,8 +12,8 @@ from keen_tui.domain.errors import ImageRefused
 from keen_tui.domain.reports import Earlier
 from keen_tui.frontends.shared.port import FilesPort, PromptsPort
 from keen_tui.storage.prompts import PromptStore
-from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.search.file_names import FileNames
 from keen_tui.tools.search.search import Searcher
 from tests.support.fake_writing import PATHS, FakeFiles, FakePrompts
 from tests.support.images import png

@@ -11,7 +11,7 @@ from subprocess import CalledProcessError
 import pytest
 
 from keen_tui.demo.script import Call, Reply
-from keen_tui.settings.added.project import Trust, read_project, trusted_project
+from keen_tui.settings.project import Trust, read_project, trusted_project
 from keen_tui.tools.permissions.rule_check import check_rules
 from tests.support.git_repository import commit, git, repository
 from tests.support.images import png

@@ -7,11 +7,11 @@ from contextlib import AsyncExitStack
 
 from keen_tui.domain.choices import Api
 from keen_tui.providers.anthropic.messages import AnthropicMessages
-from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.openai.chat import OpenAIChat
 from keen_tui.providers.openai.responses import OpenAIResponses
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider
+from keen_tui.providers.wire.provider import Connection, StepRequest
 
 
 class _Canned(HttpProvider):

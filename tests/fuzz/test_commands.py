@@ -13,8 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.shell.judging import judged
-from keen_tui.tools.permissions.shell.readers import READERS
+from keen_tui.tools.permissions.judging import judged
+from keen_tui.tools.shell.readers import READERS
 from tests.fuzz.budget import examples
 from tests.unit.tools.test_shell import ASKS, READS, lines
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.events import Event
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.reading import SessionFile, damage_file, mend, read_header, read_session, read_tail
 from keen_tui.storage.records import event_line
-from keen_tui.storage.sessions import SessionStore
 from tests.fuzz.budget import examples
 from tests.support.any_event import any_own_event
 from tests.support.session_files import REPRESENTATIVE, done, lines, turn

@@ -12,7 +12,7 @@ from textual.events import Paste
 from textual.widgets import TextArea
 
 from keen_tui.domain.events import Event
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands.actions import ACTIONS
 from tests.fuzz.budget import LONG
 from tests.support import story
 from tests.support.workspace import workspace

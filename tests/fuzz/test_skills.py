@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from keen_tui.settings.added.skill_folders import own_folders
 from keen_tui.settings.added.skills import SkillProblem, load_skill, read_skills, with_arguments
 from keen_tui.text.sanitize import HIDDEN, clean
-from keen_tui.tools.skill_list import MOST_BYTES, skill_list
-from keen_tui.tools.skills import SkillShelf
+from keen_tui.tools.builtin.skill_list import MOST_BYTES, skill_list
+from keen_tui.tools.builtin.skills import SkillShelf
 from tests.fuzz.budget import examples
 from tests.fuzz.corpora import DRIVING, NAUGHTY
 

@@ -15,8 +15,8 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import ProviderError
 from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
 from keen_tui.memory.pending import PendingTrace
-from keen_tui.providers.base import StepText
 from keen_tui.providers.registry import APIS
+from keen_tui.providers.wire.provider import StepText
 from tests.fuzz.bodies import body_of, cut_in_pieces, mistreated, replies
 from tests.fuzz.budget import examples
 from tests.fuzz.canned import PATHS, canned

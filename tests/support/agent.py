@@ -30,15 +30,15 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.models import ModelInfo
-from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import Connection, Provider
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.added.skills import Skill
-from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.process.hook_process import HookPrograms
+from keen_tui.tools.rules.rules import NO_RULES, Rules
+from keen_tui.tools.sandbox.command_network import NO_NETWORK, CommandNetwork
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT, one_round, until

@@ -13,8 +13,15 @@ from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import project
-from keen_tui.providers.base import Connection, Provider, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import (
+    Connection,
+    Provider,
+    StepPart,
+    StepReasoning,
+    StepRequest,
+    StepText,
+)
 from tests.support.waiting import LIMIT
 
 KEY = "sk-verysecretkey0123456789"

@@ -13,11 +13,11 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.messages import ToolResult
+from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.git_place import GitPlace
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock

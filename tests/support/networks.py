@@ -8,11 +8,11 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.hosts import Host
 from keen_tui.tools.network.addresses import Internet, Streams, connected, is_public
 from keen_tui.tools.network.gate import HostAnswer, HostGate
 from keen_tui.tools.network.proxy import Proxy
-from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from tests.support.jail import FakeSandbox
 from tests.support.waiting import LIMIT

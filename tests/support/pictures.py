@@ -26,8 +26,8 @@ from keen_tui.demo.tour import FIRST_PROMPT
 from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
-from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import Connection
 from keen_tui.settings.schema import Settings
 from keen_tui.wiring import build_session
 from tests.support.cached_work import FILES, TURNS, CachingModel, all_replies

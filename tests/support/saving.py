@@ -18,11 +18,11 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState
-from keen_tui.providers.base import Provider
+from keen_tui.providers.wire.provider import Provider
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.storage.journal import FileOpener, open_file
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.folders import workspace_folder
 from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.toolbox import build_toolbox

@@ -17,12 +17,12 @@ from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say
 from keen_tui.demo.wires import seen
 from keen_tui.domain.choices import Api, Mode
 from keen_tui.domain.models import ModelInfo
-from keen_tui.settings.added.additions import Additions
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.settings.additions import Additions
 from keen_tui.settings.schema import Settings
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.paths import data_folder
 from keen_tui.wiring import build_saved_session
 from tests.support.agent import EventLog, Script, provider_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.frontends.shared.slash import BUILT_IN, SlashCommands
+from keen_tui.frontends.shared.commands.slash import BUILT_IN, SlashCommands
 from keen_tui.settings.added.custom_commands import CustomCommand
 from tests.support.workspace import workspace
 

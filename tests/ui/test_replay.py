@@ -13,7 +13,7 @@ from keen_tui.agent.services.playback import Playback
 from keen_tui.demo.play import tour_session
 from keen_tui.domain.events import Event, SessionRenamed, TextDelta
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
+from keen_tui.frontends.shared.commands.actions import ACTIONS, BY_ID
 from keen_tui.frontends.shared.port import FrontEndSetup, Guided, SessionControls, WatchedSession
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.settings.schema import Settings

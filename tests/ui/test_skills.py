@@ -12,8 +12,8 @@ from keen_tui.domain.events import SkillCalled, TurnStarted
 from keen_tui.domain.messages import CalledSkill, SkillUsed
 from keen_tui.frontends.shared.commands.command import CommandContext, WordsRefused
 from keen_tui.frontends.shared.commands.skills import SKILLS
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.shared.pages import ShownSkill, SkillsPage
-from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.settings.added.custom_commands import CustomCommand
 from keen_tui.settings.added.skills import Skill
 from tests.support.workspace import workspace

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from keen_tui.domain.tool_names import OWN_TOOLS
 from keen_tui.frontend_setup import additions_here
 from keen_tui.frontends.shared.commands.agents import rights_of
-from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
 from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION, MOST_FILES
-from keen_tui.settings.added.project import Trust, read_project
+from keen_tui.settings.additions import Additions, read_additions
+from keen_tui.settings.project import Trust, read_project
 from keen_tui.settings.schema import Settings
 from keen_tui.text.labels import READING_TOOLS
 from keen_tui.tools.builtin.task import MOST_BYTES, Task, unseen_notice

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keen_tui.domain.errors import ServerBusy, StreamCut
 from keen_tui.domain.messages import StepReply, TokenUsage
 from keen_tui.providers.anthropic.assembly import AnthropicAssembly, PausedReply
-from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.wire.provider import StepReasoning, StepText
 from keen_tui.providers.wire.sse import ServerSentEvent
 
 

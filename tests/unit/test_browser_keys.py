@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
+from keen_tui.frontends.shared.commands.actions import ACTIONS, BY_ID
 from keen_tui.frontends.tui.keys import keymap
 
 TAKEN = {

@@ -18,8 +18,8 @@ from keen_tui.domain.errors import (
     StreamCut,
 )
 from keen_tui.domain.messages import StepReply, TokenUsage
-from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.openai.chat_assembly import ChatAssembly
+from keen_tui.providers.wire.provider import StepReasoning, StepText
 from keen_tui.providers.wire.sse import ServerSentEvent
 from tests.support.chat import delta, fragment
 

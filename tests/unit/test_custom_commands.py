@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.custom_commands import Commands, CustomCommand, expanded, joined, read_commands
 from keen_tui.settings.added.definition_files import MOST_FILES
-from keen_tui.settings.added.trust import settle_trust
+from keen_tui.settings.additions import Additions, read_additions
+from keen_tui.settings.trust import settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.added.additions import read_additions
 from keen_tui.settings.added.hooks import Hook, read_own_hooks, read_project_hooks, scripts_of
-from keen_tui.settings.added.project import read_project, trusted_project, with_project
-from keen_tui.settings.added.trust import settle_trust
+from keen_tui.settings.additions import read_additions
+from keen_tui.settings.project import read_project, trusted_project, with_project
 from keen_tui.settings.schema import Settings
+from keen_tui.settings.trust import settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
 
 NOT_USED = "This project's settings, commands, skills, sub-agents, MCP servers and hooks aren't used: "

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.mcp_json import changed_script, read_servers
 from keen_tui.settings.added.mcp_servers import McpServer
-from keen_tui.settings.added.trust import settle_trust
+from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.config import load_settings
 from keen_tui.settings.load import load_all
 from keen_tui.settings.service import SettingsService
+from keen_tui.settings.trust import settle_trust
 from keen_tui.text.redaction import masked
 from keen_tui.tools.permissions.rule_check import check_rules
 

@@ -13,10 +13,10 @@ import pytest
 from msgspec import to_builtins
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.added.project import read_project, trusted_project
-from keen_tui.settings.added.trust import ask_again, settle_trust
 from keen_tui.settings.load import load_all
+from keen_tui.settings.project import read_project, trusted_project
 from keen_tui.settings.schema import Settings
+from keen_tui.settings.trust import ask_again, settle_trust
 from keen_tui.tools.permissions.rule_check import check_rules
 
 HOSTILE = """

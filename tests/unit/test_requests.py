@@ -29,10 +29,10 @@ from keen_tui.memory.projection import (
     UserText,
     project,
 )
-from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.registry import APIS, build_provider
 from keen_tui.providers.wire.encoding import Encoder
 from keen_tui.providers.wire.http_provider import HttpProvider
+from keen_tui.providers.wire.provider import Connection, StepRequest
 from tests.support import session_files
 
 each_api = pytest.mark.parametrize("api", APIS)
@@ -188,7 +188,7 @@ def test_creating_one_imports_no_sdk_and_load_imports_all_that_a_request_needs(a
     program = """
 import asyncio, sys
 from keen_tui.domain.errors import ProviderError
-from keen_tui.providers.base import Connection, StepRequest
+from keen_tui.providers.wire.provider import Connection, StepRequest
 from keen_tui.providers.registry import build_provider
 
 async def request():

@@ -19,8 +19,8 @@ from keen_tui.domain.errors import (
     StreamCut,
 )
 from keen_tui.domain.messages import StepReply, TokenUsage
-from keen_tui.providers.base import StreamedPart
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
+from keen_tui.providers.wire.provider import StreamedPart
 from keen_tui.providers.wire.sse import ServerSentEvent
 from tests.support.client import reasoning_of, text_of
 from tests.support.responses import (

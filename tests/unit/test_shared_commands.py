@@ -14,7 +14,7 @@ from keen_tui.domain.messages import FileChanged
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.review import ReviewWish
 from keen_tui.frontends.line.asking import question_of as line_question_of
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.changes import DIFF, UNDO
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused
 from keen_tui.frontends.shared.commands.memory import CONTEXT, MEMORY

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keen_tui.settings.added.skills import Skill
-from keen_tui.tools.skill_list import MOST_BYTES, skill_list
+from keen_tui.tools.builtin.skill_list import MOST_BYTES, skill_list
 
 PDF = Skill(
     name="pdf",

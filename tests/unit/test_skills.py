@@ -12,9 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.frontend_setup import additions_here
-from keen_tui.settings.added.additions import Additions, read_additions
 from keen_tui.settings.added.agents import BUILT_IN
-from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.settings.added.skill_folders import MOST_FILES, own_folders
 from keen_tui.settings.added.skills import (
     Skill,
@@ -24,6 +22,8 @@ from keen_tui.settings.added.skills import (
     read_skills,
     with_arguments,
 )
+from keen_tui.settings.additions import Additions, read_additions
+from keen_tui.settings.project import Trust, read_project
 from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import own_skill_places
 from keen_tui.tools.permissions.rule_check import check_rules

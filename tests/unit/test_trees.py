@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keen_tui.system.trees import remove_tree, walk
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.permissions.judging import judged
 from tests.support.disk import deep_folders
 
 

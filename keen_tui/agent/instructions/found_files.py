@@ -16,7 +16,7 @@ from typing import Final
 from keen_tui.agent.instructions.imports import imports_of
 from keen_tui.agent.instructions.instruction_file import FoundFile, Unread, paths_of_rule, read_file
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.tools.search.globs import Glob
+from keen_tui.tools.rules.globs import Glob
 
 FILE: Final = "AGENTS.md"
 OVERRIDE: Final = "AGENTS.override.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.agent.instructions.instruction_file import FoundFile, Unread
-from keen_tui.tools.permissions.sensitive import holds_secrets
+from keen_tui.tools.access.sensitive import holds_secrets
 
 DEEPEST: Final = 4
 """How many imports may lead from one file to the next."""

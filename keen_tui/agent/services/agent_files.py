@@ -10,9 +10,9 @@ from keen_tui.agent.services.session_writer import SessionWriter
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.events import Event
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.paths import is_regular, is_session_id
 from keen_tui.storage.pending_file import forget_pending, pending_files
-from keen_tui.storage.sessions import SessionStore
 
 
 class SavedAgents:

@@ -8,7 +8,7 @@ from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.domain.agents import WatchedAgent
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import AgentEvent
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 
 
 class AgentService:

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import ConfigError, ReplyUnreadable, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
-from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.addresses import base_urls
 from keen_tui.providers.catalog.choice import Chooser, ModelChoice, needs_no_key
 from keen_tui.providers.catalog.servers import NoModelList, check_connection, find_local_servers, list_models
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import Provider
 from keen_tui.providers.wire.sdk_errors import host_and_port
 from keen_tui.settings.credentials import FoundKey, checked_key
 from keen_tui.settings.file import remember

@@ -10,8 +10,8 @@ from typing import Final
 from keen_tui.agent.services.session_loading import title_of
 from keen_tui.domain.choices import ExportFormat
 from keen_tui.domain.errors import StorageFailed
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.paths import private_opener
-from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.folders import make_private
 
 _SUFFIXES: Final = {"markdown": ".md", "json": ".json", "html": ".html"}

@@ -21,10 +21,10 @@ from keen_tui.domain.models import Identity
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings, still_valid, unfinished
+from keen_tui.storage.lookup.sessions import SessionLock, SessionStore, pending_file
 from keen_tui.storage.lookup.summaries import own_title
 from keen_tui.storage.pending_file import forget_pending, read_pending
 from keen_tui.storage.reading import SessionFile, read_tail
-from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
 KeptPending = tuple[Identity, PendingState]
 """Pending state that a session's last program left on the disk, and what it belongs to."""

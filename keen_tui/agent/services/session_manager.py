@@ -24,9 +24,9 @@ from keen_tui.domain.events import Notice, NoticeOver, PendingKept, SessionRenam
 from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.storage.journal import FileOpener, open_file
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.outputs import OutputFiles
 from keen_tui.storage.paths import is_regular
-from keen_tui.storage.sessions import SessionStore
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 

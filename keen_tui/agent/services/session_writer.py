@@ -13,11 +13,11 @@ from keen_tui.agent.session import Session
 from keen_tui.domain.errors import SessionRefused, StorageFailed
 from keen_tui.memory.unfinished import endings
 from keen_tui.storage.journal import FileOpener, Journal, open_file
+from keen_tui.storage.lookup.sessions import SessionLock, SessionStore, pending_file
 from keen_tui.storage.pending_file import PendingFile
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Header
 from keen_tui.storage.session_record import FileRecord
-from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
 
 class SessionWriter:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from typing import Any
 
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 
 INDEX_SECONDS = 5.0
 """How long after the start the index of sessions is brought up to date."""

@@ -44,7 +44,7 @@ from keen_tui.domain.messages import (
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import facts_of
 from keen_tui.system.threads import to_the_end
-from keen_tui.tools.base import AgentOrder
+from keen_tui.tools.calls.tool import AgentOrder
 
 if TYPE_CHECKING:
     from keen_tui.agent.subagents.own_tree import OwnTree

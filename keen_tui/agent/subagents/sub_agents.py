@@ -17,8 +17,8 @@ from keen_tui.domain.events import Event
 from keen_tui.domain.messages import ToolCall, ToolResult
 from keen_tui.memory.pending import OpenStep
 from keen_tui.system.threads import to_the_end
-from keen_tui.tools.base import AgentOrder
 from keen_tui.tools.builtin.task import TASK
+from keen_tui.tools.calls.tool import AgentOrder
 
 if TYPE_CHECKING:
     from keen_tui.agent.subagents.own_tree import OwnTree
@@ -179,8 +179,7 @@ class SubAgents:
         for agent in self._agents.values():
             inner = inner_id(agent.call, call_id)
             if agent.session and inner:
-                setup = agent.session.state.open.setup
-                return setup.approvals, setup.questions, inner
+                return agent.session.state.open.setup.asking(inner)
         return None
 
     def follow(self, mode: Mode) -> None:

@@ -15,7 +15,7 @@ from keen_tui.memory.pending import OpenStep, PendingState, PendingTrace, with_t
 from keen_tui.memory.policies import MemoryPolicy, visible
 from keen_tui.memory.recorder import Recorder
 from keen_tui.memory.shortening import shorten_oldest
-from keen_tui.providers.base import Provider
+from keen_tui.providers.wire.provider import Provider
 
 
 class ActiveTurn(Struct, kw_only=True):

@@ -12,7 +12,7 @@ from keen_tui.domain.choices import Mode
 from keen_tui.domain.events import Event
 from keen_tui.domain.messages import ToolCall, ToolResult, UnknownCall
 from keen_tui.memory.pending import OpenStep
-from keen_tui.tools.base import AgentOrder
+from keen_tui.tools.calls.tool import AgentOrder
 
 
 class AgentCall(Protocol):

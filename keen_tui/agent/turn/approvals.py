@@ -20,11 +20,12 @@ from keen_tui.domain.events import ApprovalAnswered, ApprovalRequested, Event, M
 from keen_tui.domain.messages import ToolCall
 from keen_tui.domain.permitted import Permitted
 from keen_tui.text.units import first_line
-from keen_tui.tools.base import Access, PreparedCall
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.permissions import Allowed, Grant, Verdict, asked_by_hook, is_risky, judge
-from keen_tui.tools.permissions.rules import NO_RULES, Rules
-from keen_tui.tools.permissions.shell.patterns import CommandPattern
+from keen_tui.tools.rules.rules import NO_RULES, Rules
+from keen_tui.tools.shell.patterns import CommandPattern
 
 _PLAN_NOTE = (
     "\n[plan mode is on: you can only read, and commands run read-only. If the task needs changes, "

@@ -20,8 +20,8 @@ from keen_tui.domain.messages import TokenUsage
 from keen_tui.domain.models import cost_of
 from keen_tui.domain.reports import CacheReuse
 from keen_tui.memory.policies import MemoryPolicy
-from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.images import image_sizes
+from keen_tui.providers.wire.provider import StepRequest
 
 
 def cache_reuse(

@@ -23,8 +23,10 @@ from keen_tui.domain.events import CallTried, Notice, ToolFinished, ToolOutput, 
 from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
 from keen_tui.system.threads import raise_if_cancelled, to_the_end
 from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
-from keen_tui.tools.base import Access, AgentOrder, OutputSink, Outside, PreparedCall, Run, Trial
-from keen_tui.tools.question_spec import QuestionSpec
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.calls.question_spec import QuestionSpec
+from keen_tui.tools.calls.tool import AgentOrder, Outside, PreparedCall, Run, Trial
+from keen_tui.tools.process.captured import OutputSink
 from keen_tui.tools.sandbox.trial import NOT_ENDED, tried
 from keen_tui.tools.work_tree.watch import CommandChanges, CommandWatch
 

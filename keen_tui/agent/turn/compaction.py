@@ -30,7 +30,7 @@ from keen_tui.memory.pending import native_bytes
 from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
 from keen_tui.memory.projection import AssistantText, Part, PastStep, UserText
 from keen_tui.memory.rendering import render_assistant, render_user
-from keen_tui.providers.base import StepPart, StepRequest, StepText
+from keen_tui.providers.wire.provider import StepPart, StepRequest, StepText
 
 log = logging.getLogger(__name__)
 

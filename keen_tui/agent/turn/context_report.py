@@ -22,8 +22,8 @@ from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, json_bytes, native_bytes
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.images import ImageSize, image_sizes
+from keen_tui.providers.wire.provider import StepRequest
 from keen_tui.text.labels import image_line, resource_line, skill_line
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size

@@ -17,11 +17,11 @@ from keen_tui.domain.errors import NOBODY, NOBODY_IN_BACKGROUND
 from keen_tui.domain.events import Event, HostContacted
 from keen_tui.domain.messages import ToolCall
 from keen_tui.text.hosts import USUAL_PORTS, Host, HostPattern
-from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.network.gate import HostAnswer
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.permissions import Grant, Verdict
-from keen_tui.tools.permissions.rules import Rules
+from keen_tui.tools.rules.rules import Rules
 
 NET = "net"
 """The grant kind for hosts."""

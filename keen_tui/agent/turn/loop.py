@@ -39,7 +39,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import Message, NativeMessage, StepReply
 from keen_tui.memory.projection import UserText, sent_images
 from keen_tui.memory.rendering import fenced, render_user
-from keen_tui.providers.base import StepPart, StepReasoning, StepSearch, StepText
+from keen_tui.providers.wire.provider import StepPart, StepReasoning, StepSearch, StepText
 from keen_tui.system.threads import raise_if_cancelled
 from keen_tui.text.units import first_line
 from keen_tui.tools.background.task_text import failures, news

@@ -10,7 +10,7 @@ from keen_tui.domain.errors import ProviderError
 from keen_tui.domain.events import RetryScheduled, Usage
 from keen_tui.domain.messages import StepReply, TokenUsage
 from keen_tui.domain.models import cost_of
-from keen_tui.providers.base import StepPart, StepRequest
+from keen_tui.providers.wire.provider import StepPart, StepRequest
 
 
 def _unheard(_: StepPart) -> None:

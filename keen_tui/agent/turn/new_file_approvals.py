@@ -12,7 +12,7 @@ from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import NOBODY
 from keen_tui.domain.events import Event, Notice
 from keen_tui.domain.messages import ToolCall
-from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.permissions.permissions import Grant, Verdict
 from keen_tui.tools.quarantine.look import SearchScope
 from keen_tui.tools.quarantine.new_files import NewFiles

@@ -8,7 +8,7 @@ from keen_tui.agent.turn.stops import stop_notice
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ReplyUnreadable
 from keen_tui.memory.projection import UserText
-from keen_tui.providers.base import StepRequest
+from keen_tui.providers.wire.provider import StepRequest
 
 
 async def answer_aside(prompt: str, setup: TurnSetup) -> str:

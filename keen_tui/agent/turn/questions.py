@@ -11,7 +11,7 @@ from typing import Literal
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import Event, QuestionAnswered, QuestionAsked
 from keen_tui.domain.messages import ToolCall
-from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
+from keen_tui.tools.calls.question_spec import QuestionReply, QuestionSpec
 
 
 class UserQuestions:

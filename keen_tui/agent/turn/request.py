@@ -12,7 +12,7 @@ from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.projection import Projector
-from keen_tui.providers.base import StepRequest
+from keen_tui.providers.wire.provider import StepRequest
 
 _ONE_TASK = "- You do one task, and see nothing of others."
 """What a sub-agent remembers, for the system prompt."""

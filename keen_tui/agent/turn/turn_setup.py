@@ -23,7 +23,7 @@ from keen_tui.domain.models import Identity, Price
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.memory.projection import Projector
-from keen_tui.providers.base import Provider
+from keen_tui.providers.wire.provider import Provider
 from keen_tui.tools.toolbox import Toolbox
 
 
@@ -120,3 +120,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     pace: Pace = field(default_factory=Pace)
     queue: MessageQueue = field(default_factory=lambda: MessageQueue(lambda _: None))
     why_stopped: Callable[[], str] = lambda: STOPPED
+
+    def asking(self, call_id: str) -> tuple[Approvals, UserQuestions, str]:
+        """The open questions, as `AgentCalls.asking` returns them."""
+        return self.approvals, self.questions, call_id

@@ -31,6 +31,7 @@ from keen_tui.frontends.shared.commands.command import Command, CommandContext
 from keen_tui.frontends.shared.commands.models import COMMANDS as OF_MODELS
 from keen_tui.frontends.shared.commands.pages import HELP, USAGE
 from keen_tui.frontends.shared.commands.sessions import EXPORT, RENAME
+from keen_tui.frontends.shared.commands.slash import Called, Offered, PromptCall, SlashCommands
 from keen_tui.frontends.shared.lines.page_lines import with_words
 from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
 from keen_tui.frontends.shared.lines.sentences import memory_words
@@ -45,7 +46,6 @@ from keen_tui.frontends.shared.questions import (
     UndoQuestion,
 )
 from keen_tui.frontends.shared.server_words import page_words
-from keen_tui.frontends.shared.slash import Called, Offered, PromptCall, SlashCommands
 from keen_tui.system.paths import home_relative
 from keen_tui.text.sanitize import clean
 

@@ -45,12 +45,12 @@ from keen_tui.frontends.acp.options import options_of
 from keen_tui.frontends.acp.prompt_result import stop_reason, sum_of
 from keen_tui.frontends.acp.updates import Updates
 from keen_tui.frontends.shared.commands.command import REPLAY_REFUSAL, Command, kept
+from keen_tui.frontends.shared.commands.slash import Called, SlashCommands
 from keen_tui.frontends.shared.history_port import HistoryPort
 from keen_tui.frontends.shared.lines.session_stats import SessionStats
 from keen_tui.frontends.shared.port import FrontEndSetup, SessionControls
 from keen_tui.frontends.shared.questions import SCOPES, Choice
 from keen_tui.frontends.shared.run_status import left_over
-from keen_tui.frontends.shared.slash import Called, SlashCommands
 
 log = logging.getLogger(__name__)
 

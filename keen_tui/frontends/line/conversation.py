@@ -33,12 +33,12 @@ from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands.memory import resumed
 from keen_tui.frontends.shared.commands.sessions import open_session
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.shared.commands.turns import LEAVE, offers_disk
 from keen_tui.frontends.shared.lines.session_stats import SessionStats
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import SCOPES
 from keen_tui.frontends.shared.run_status import left_over
-from keen_tui.frontends.shared.slash import SlashCommands
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
 """How soon the second ctrl+c must follow the first to leave."""

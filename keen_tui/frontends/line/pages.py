@@ -10,8 +10,9 @@ from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.server_pages import sign_in_by_lines
 from keen_tui.frontends.line.session_pages import choose_session
 from keen_tui.frontends.line.setting_pages import show_settings
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.command import Command
+from keen_tui.frontends.shared.commands.slash import Offered, SlashCommands
 from keen_tui.frontends.shared.lines.page_lines import (
     agents_lines,
     changes_lines,
@@ -40,7 +41,6 @@ from keen_tui.frontends.shared.pages import (
     TasksPage,
     UsagePage,
 )
-from keen_tui.frontends.shared.slash import Offered, SlashCommands
 from keen_tui.text.review_words import report_lines
 from keen_tui.text.sanitize import clean
 

@@ -10,11 +10,11 @@ from keen_tui.frontends.line.asking import question_of
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions
 from keen_tui.frontends.shared.commands.command import CommandContext
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.shared.lines.session_stats import SessionStats
 from keen_tui.frontends.shared.pages import Page
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, TreeQuestion
-from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.system.paths import home_relative
 
 _Answer = TypeVar("_Answer")

@@ -11,7 +11,7 @@ from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.shared.commands.command import Command
-from keen_tui.frontends.shared.slash import Called, PromptCall
+from keen_tui.frontends.shared.commands.slash import Called, PromptCall
 
 _OWN_COMMAND: Final = "!"
 _HELP_SIGN: Final = "?"

@@ -15,10 +15,10 @@ from msgspec import Struct, field
 from keen_tui.domain.errors import ProviderError, StreamCut
 from keen_tui.domain.messages import NativeMessage, StepReply, TokenUsage, ToolCall
 from keen_tui.providers.anthropic.searches import RESULT, query_of, search_of
-from keen_tui.providers.base import StepReasoning, StepText, StreamedPart
 from keen_tui.providers.wire.arguments import UniqueIds, parse_arguments, sendable_name
 from keen_tui.providers.wire.event_reader import payload_of
 from keen_tui.providers.wire.json_fields import count_of, object_of, text_of
+from keen_tui.providers.wire.provider import StepReasoning, StepText, StreamedPart
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent
 from keen_tui.providers.wire.stop_words import NamedEnd, end_word, named_end

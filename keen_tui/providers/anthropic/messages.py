@@ -26,7 +26,6 @@ from keen_tui.domain.messages import (
 from keen_tui.memory.projection import NativeTrace, Part
 from keen_tui.providers.anthropic.assembly import AnthropicAssembly, PausedReply
 from keen_tui.providers.anthropic.searches import open_searches
-from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.arguments import sendable_name
 from keen_tui.providers.wire.encoding import compact_json
 from keen_tui.providers.wire.event_reader import EventReader
@@ -34,6 +33,7 @@ from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
 from keen_tui.providers.wire.images import base64_of, result_content, rewritten_content
 from keen_tui.providers.wire.key_headers import key_headers
 from keen_tui.providers.wire.lazy_packages import lazy_packages
+from keen_tui.providers.wire.provider import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.wire_text import mended, mended_json
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import ConfigError, ModelMissing
 from keen_tui.domain.models import ModelInfo, ProviderInfo
-from keen_tui.providers.base import Connection
 from keen_tui.providers.catalog.catalog import Catalog
+from keen_tui.providers.wire.provider import Connection
 from keen_tui.settings.config import URL_VARIABLES, is_loopback
 from keen_tui.settings.credentials import FoundKey, Keys, checked_key
 from keen_tui.settings.schema import Settings

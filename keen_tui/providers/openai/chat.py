@@ -12,12 +12,12 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
-from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.openai.chat_assembly import VENDOR_FIELDS, ChatAssembly
 from keen_tui.providers.openai.client import OpenAIProvider
 from keen_tui.providers.wire.arguments import sendable_calls
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.images import data_url
+from keen_tui.providers.wire.provider import Connection, StepRequest
 from keen_tui.providers.wire.wire_text import mended
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from keen_tui.domain.errors import ProviderError, StreamCut
 from keen_tui.domain.messages import StepReply, StopReason, TokenUsage
-from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.openai.chat_calls import CallAssembly
 from keen_tui.providers.wire.event_reader import payload_of
 from keen_tui.providers.wire.json_fields import count_of, text_of
+from keen_tui.providers.wire.provider import StepReasoning, StepText
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent
 from keen_tui.providers.wire.stop_words import UNNAMED, NamedEnd, broken_end, end_word, is_failure, named_end

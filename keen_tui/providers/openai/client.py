@@ -7,10 +7,10 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
 from keen_tui.providers.wire.lazy_packages import lazy_packages
+from keen_tui.providers.wire.provider import StepRequest
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, RequestOptions

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from keen_tui.domain.choices import Api
 from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.memory.projection import Part
-from keen_tui.providers.base import SEARCH, Connection, StepRequest
 from keen_tui.providers.openai.client import OpenAIProvider
 from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
 from keen_tui.providers.wire.arguments import sendable_calls
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.images import data_url, result_content, rewritten_content
+from keen_tui.providers.wire.provider import SEARCH, Connection, StepRequest
 from keen_tui.providers.wire.wire_text import mended
 
 _REFUSALS = (

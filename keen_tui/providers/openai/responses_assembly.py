@@ -11,11 +11,11 @@ from typing import Any
 
 from keen_tui.domain.errors import ServerBusy, StreamCut
 from keen_tui.domain.messages import StepReply, StopReason, TokenUsage
-from keen_tui.providers.base import StepReasoning, StepText, StreamedPart
 from keen_tui.providers.openai.responses_items import OutputItem, OutputItems, PartKey, part_text
 from keen_tui.providers.openai.searches import CALL, search_of
 from keen_tui.providers.wire.event_reader import payload_of
 from keen_tui.providers.wire.json_fields import count_of, object_of, objects_of, text_of
+from keen_tui.providers.wire.provider import StepReasoning, StepText, StreamedPart
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent
 from keen_tui.providers.wire.stop_words import NamedEnd, end_word, incomplete_end

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keen_tui.domain.messages import WebSource
-from keen_tui.providers.base import StepSearch
 from keen_tui.providers.wire.json_fields import object_of, objects_of, text_of
+from keen_tui.providers.wire.provider import StepSearch
 from keen_tui.providers.wire.wire_text import mended
 
 CALL: Final = "web_search_call"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from keen_tui.domain.messages import StepReply
-from keen_tui.providers.base import StreamedPart
+from keen_tui.providers.wire.provider import StreamedPart
 from keen_tui.providers.wire.sse import ServerSentEvent
 
 

@@ -23,7 +23,6 @@ from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult,
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.providers.base import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.arguments import ReplayedIds
 from keen_tui.providers.wire.assembly import Assembly
 from keen_tui.providers.wire.encoding import Encoder, compact_json
@@ -37,6 +36,7 @@ from keen_tui.providers.wire.images import (
     without_result_images,
 )
 from keen_tui.providers.wire.late_imports import load_anyio
+from keen_tui.providers.wire.provider import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.wire.sse import ServerSentEvent
 from keen_tui.providers.wire.wire_text import mended_json

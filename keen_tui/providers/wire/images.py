@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from keen_tui.domain.messages import Image, NativeMessage
 from keen_tui.memory.projection import NativeTrace, Part, UserText
-from keen_tui.providers.base import StepRequest
+from keen_tui.providers.wire.provider import StepRequest
 from keen_tui.text.units import counted
 
 _BLOCK_TYPES = ("image", "image_url", "input_image")

@@ -12,7 +12,7 @@ from keen_tui.domain.reports import ModelUsage, UsageReport
 from keen_tui.storage.lookup.spending import SLOT_SECONDS, UsageSlot
 
 if TYPE_CHECKING:
-    from keen_tui.storage.sessions import SessionStore
+    from keen_tui.storage.lookup.sessions import SessionStore
 
 
 def usage_since(first_day: date, store: SessionStore) -> UsageReport:

@@ -12,7 +12,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import SavedSession
 from keen_tui.settings.flags import parser
 from keen_tui.settings.line_flags import LineFlag, flag_groups
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.subcommands.sessions import asked_for
 from keen_tui.system.paths import data_folder
 from keen_tui.text.sanitize import clean

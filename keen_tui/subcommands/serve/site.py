@@ -14,7 +14,7 @@ from aiohttp import WSCloseCode, web
 from msgspec import Struct
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.subcommands.serve.access import COOKIE, Browser, ServeAccess
 from keen_tui.subcommands.serve.client import ClientProgram
 from keen_tui.subcommands.serve.relay import relay

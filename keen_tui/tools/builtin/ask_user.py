@@ -12,9 +12,10 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.events import AnswerChoice
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.arguments import checked, converted, mentioned
-from keen_tui.tools.base import NOTHING_TOUCHED, PreparedCall, not_run
-from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
+from keen_tui.tools.access.access import NOTHING_TOUCHED
+from keen_tui.tools.calls.arguments import checked, converted, mentioned
+from keen_tui.tools.calls.question_spec import QuestionReply, QuestionSpec
+from keen_tui.tools.calls.tool import PreparedCall, not_run
 
 _FEWEST, _MOST = 2, 6
 _LONGEST_QUESTION = 2_000

@@ -8,11 +8,11 @@ from typing import Any
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolSpec
-from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.builtin.file_change import prepared_change, require_known
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.contents import current_content
 from keen_tui.tools.files.edits import replace_text
-from keen_tui.tools.files.file_change import prepared_change, require_known
 from keen_tui.tools.files.reading import decode, encode
 from keen_tui.tools.files.workspace import Workspace
 

@@ -10,11 +10,12 @@ from keen_tui.domain.display import FileListDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import OutputSink, PreparedCall
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.reading import kind_of
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.search.globs import Glob
+from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.rules.globs import Glob
 from keen_tui.tools.search.search import ENDED_EARLY, LONGEST_LINE, Matches, Searcher
 
 MOST_LINES = 200

@@ -10,11 +10,12 @@ from keen_tui.domain.display import FileDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.text.lines import cut, line_count, lines_of, pieces
-from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import OutputSink, PreparedCall
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.contents import current_content
 from keen_tui.tools.files.reading import BOM
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
+from keen_tui.tools.process.captured import OutputSink
 
 MOST_LINES = 2_000
 LONGEST_LINE = 2_000

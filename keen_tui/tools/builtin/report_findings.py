@@ -14,8 +14,10 @@ from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.domain.review import Finding, in_order
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
-from keen_tui.tools.arguments import checked, converted, whole
-from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.access.access import NOTHING_TOUCHED
+from keen_tui.tools.calls.arguments import checked, converted, whole
+from keen_tui.tools.calls.tool import PreparedCall
+from keen_tui.tools.process.captured import OutputSink
 from keen_tui.tools.review.numbered import ReviewedFile, named
 
 REPORT_FINDINGS: Final = "report_findings"

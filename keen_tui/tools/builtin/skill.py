@@ -15,11 +15,13 @@ from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.settings.added.skills import Skill
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
-from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.access.access import NOTHING_TOUCHED
+from keen_tui.tools.builtin.skills import GivenSkill, SkillShelf
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
+from keen_tui.tools.calls.word_search import MOST_FOUND
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.skills import GivenSkill, SkillShelf
-from keen_tui.tools.word_search import MOST_FOUND
+from keen_tui.tools.process.captured import OutputSink
 
 NAME = "skill"
 

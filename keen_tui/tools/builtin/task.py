@@ -10,9 +10,10 @@ from keen_tui.domain.messages import ToolSpec
 from keen_tui.settings.added.agents import BUILT_IN_SOURCE
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
-from keen_tui.tools.arguments import checked
-from keen_tui.tools.base import NOTHING_TOUCHED, AgentOrder, PreparedCall, not_run
-from keen_tui.tools.fitted_list import fitted_list
+from keen_tui.tools.access.access import NOTHING_TOUCHED
+from keen_tui.tools.calls.arguments import checked
+from keen_tui.tools.calls.fitted_list import fitted_list
+from keen_tui.tools.calls.tool import AgentOrder, PreparedCall, not_run
 
 if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
-from keen_tui.tools.arguments import checked, mentioned
+from keen_tui.tools.access.access import NOTHING_TOUCHED
 from keen_tui.tools.background.task_text import output_result
 from keen_tui.tools.background.tasks import BackgroundTasks
-from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
+from keen_tui.tools.process.captured import OutputSink
 
 LONGEST_WAIT: Final = 60
 

@@ -11,8 +11,10 @@ from keen_tui.domain.display import TodoDisplay, TodoItem, TodoStatus
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.arguments import checked, converted
-from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.access.access import NOTHING_TOUCHED
+from keen_tui.tools.calls.arguments import checked, converted
+from keen_tui.tools.calls.tool import PreparedCall
+from keen_tui.tools.process.captured import OutputSink
 
 _MOST_ITEMS = 50
 _LONGEST_TEXT = 300

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
-from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.addresses import Internet
+from keen_tui.tools.process.captured import OutputSink
 from keen_tui.tools.web.limits import MOST_CHARACTERS
 
 if TYPE_CHECKING:

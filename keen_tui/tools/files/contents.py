@@ -8,7 +8,7 @@ from typing import Final
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.text.lines import LINE_END, usual_ending
-from keen_tui.tools.base import Backup
+from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.known_files import digest
 from keen_tui.tools.files.reading import BOM, read_if_there, reason
 from keen_tui.tools.files.replacing import keep_before_change, replace_file

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.system.atomic_write import HalfWritten, ReadOnly, put_file
-from keen_tui.tools.base import Backup
+from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.known_files import digest
 from keen_tui.tools.files.reading import read_if_there, reason
 from keen_tui.tools.files.workspace import ResolvedPath

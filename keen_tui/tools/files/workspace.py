@@ -11,10 +11,11 @@ from typing import Protocol
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.tools.base import Access, Backup
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.access.sensitive import holds_secrets
+from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.known_files import KnownFiles
-from keen_tui.tools.permissions.rules import NO_RULES, Rules
-from keen_tui.tools.permissions.sensitive import holds_secrets
+from keen_tui.tools.rules.rules import NO_RULES, Rules
 
 _LONGEST_PATH = 4_096
 """Bytes from which on no program can open a path."""

@@ -16,12 +16,13 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import FileChanged, ToolResult
 from keen_tui.system.threads import called
 from keen_tui.text.units import counted, first_line
-from keen_tui.tools.base import NOTHING_TOUCHED, Access, OutputSink, PreparedCall
+from keen_tui.tools.access.access import NOTHING_TOUCHED, Access
+from keen_tui.tools.calls.shown_arguments import arguments_in_short, arguments_shown
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.functions.signature import FunctionSpec
-from keen_tui.tools.process.captured import cleaned
+from keen_tui.tools.process.captured import OutputSink, cleaned
 from keen_tui.tools.process.spooled_output import capped
-from keen_tui.tools.shown_arguments import arguments_in_short, arguments_shown
 
 log = logging.getLogger(__name__)
 

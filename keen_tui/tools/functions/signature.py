@@ -16,8 +16,8 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.messages import ToolSpec
 from keen_tui.domain.tool_names import NAMES
 from keen_tui.text.labels import SERVER_TOOLS
+from keen_tui.tools.calls.schemas import SchemaRefused, usable_schema
 from keen_tui.tools.functions.docstrings import described
-from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
 
 MARK: Final = "__keen_tool__"
 """The attribute that holds the `FunctionOptions` of a function."""

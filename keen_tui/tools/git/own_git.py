@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from keen_tui.domain.errors import ConfigError, WorkTreeFailed
+from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.process.environment import child_environment
 
 _GUARDS: Final = (
     "core.hooksPath=/dev/null",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -14,12 +14,9 @@ from msgspec import Struct
 from keen_tui.domain.events import AnswerChoice
 from keen_tui.domain.messages import ToolResult
 from keen_tui.system.browser import open_in_browser
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.process.time_limit import TimeLimit
-from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
-
-Person = Callable[[QuestionSpec], Awaitable[QuestionReply]]
-"""Asks the user; the reply says so if nobody is there."""
+from keen_tui.tools.calls.question_spec import Person, QuestionReply, QuestionSpec
 
 _MOST_FIELDS: Final = 20
 _MOST_CHOICES: Final = 50

@@ -13,8 +13,8 @@ from keen_tui.settings.added.custom_commands import split_words
 from keen_tui.text.labels import prompt_hint
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
+from keen_tui.tools.access.server_tool_names import LONGEST_LINE, prompt_names, shown_line
 from keen_tui.tools.files.image_files import named_images, named_paths
-from keen_tui.tools.mcp.names import LONGEST_LINE, prompt_names, shown_line
 from keen_tui.tools.mcp.resources import MOST_SECONDS, resource_named
 from keen_tui.tools.mcp.results import NewFile, prompt_text
 from keen_tui.tools.mcp.server import ServerConnection

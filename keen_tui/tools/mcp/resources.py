@@ -14,8 +14,8 @@ from keen_tui.domain.servers import ServerResource
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
+from keen_tui.tools.access.server_tool_names import LONGEST_LINE, shown_line
 from keen_tui.tools.files.image_files import named_paths, usable_image
-from keen_tui.tools.mcp.names import LONGEST_LINE, shown_line
 from keen_tui.tools.mcp.results import MOST_IMAGES, NewFile, decoded
 from keen_tui.tools.mcp.server import ServerConnection
 from keen_tui.tools.process.spooled_output import capped

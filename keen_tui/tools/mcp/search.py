@@ -12,10 +12,12 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.text.labels import SERVER_TOOLS
 from keen_tui.text.units import counted
-from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.access.access import NOTHING_TOUCHED
+from keen_tui.tools.calls.arguments import checked, mentioned
+from keen_tui.tools.calls.tool import PreparedCall
+from keen_tui.tools.calls.word_search import MOST_FOUND, best
 from keen_tui.tools.mcp.server_tool import ServerTool
-from keen_tui.tools.word_search import MOST_FOUND, best
+from keen_tui.tools.process.captured import OutputSink
 
 NAME: Final = "mcp_search"
 

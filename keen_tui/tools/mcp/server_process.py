@@ -14,11 +14,11 @@ from typing import Final
 
 from keen_tui.domain.errors import ServerFailed
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program
 from keen_tui.tools.orphans.guard import guard
+from keen_tui.tools.orphans.start_gate import held_at_input
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, signal_others
-from keen_tui.tools.process.environment import child_environment
-from keen_tui.tools.process.start_gate import held_at_input
 from keen_tui.tools.sandbox.base import Launch, in_thread
 from keen_tui.tools.sandbox.probe import SandboxFinder
 

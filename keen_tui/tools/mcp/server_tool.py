@@ -10,18 +10,19 @@ from typing import Any, Final
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import ServerFailed, ServerGone, ToolFailure
 from keen_tui.domain.messages import ServerCalled, ToolResult, ToolSpec
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.lines import cut
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.calls.schemas import usable_schema
+from keen_tui.tools.calls.shown_arguments import arguments_in_short, arguments_shown
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.results import NewFile, ServerResult, server_result
-from keen_tui.tools.mcp.schemas import usable_schema
 from keen_tui.tools.mcp.server import ServerCall, ServerConnection
-from keen_tui.tools.process.captured import CapturedOutput
+from keen_tui.tools.process.captured import CapturedOutput, OutputSink
 from keen_tui.tools.process.live_output import LiveOutput
-from keen_tui.tools.process.time_limit import TimeLimit
-from keen_tui.tools.shown_arguments import arguments_in_short, arguments_shown
 
 _LONGEST_DESCRIPTION: Final = 4_000
 _LONGEST_TARGET: Final = 200

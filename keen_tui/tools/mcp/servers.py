@@ -12,9 +12,10 @@ from keen_tui.domain.servers import ServerPrompt, ServerReport, ServerResource, 
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.base import Tool
+from keen_tui.tools.access.server_tool_names import PROMPTS, server_parts, tool_names
+from keen_tui.tools.calls.schemas import SchemaRefused
+from keen_tui.tools.calls.tool import Tool
 from keen_tui.tools.mcp.instructions import server_instructions
-from keen_tui.tools.mcp.names import PROMPTS, server_parts, tool_names
 from keen_tui.tools.mcp.prompts import server_prompts, text_of_prompt
 from keen_tui.tools.mcp.resources import (
     ResourceContent,
@@ -25,7 +26,6 @@ from keen_tui.tools.mcp.resources import (
     resources_named,
 )
 from keen_tui.tools.mcp.results import NewFile
-from keen_tui.tools.mcp.schemas import SchemaRefused
 from keen_tui.tools.mcp.search import MOST_SHARE, ToolSearch, names_in
 from keen_tui.tools.mcp.search import NAME as SEARCH
 from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds

@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.hosts import Host
-from keen_tui.tools.process.time_limit import TimeLimit
 
 
 class HostAnswer(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from keen_tui.tools.process.start_gate import SIGNALS_AS_EVER
+from keen_tui.tools.orphans.start_gate import SIGNALS_AS_EVER
 
 PORT: Final = 31_028
 """The port of the proxy in a command's own network, which is empty when the command starts."""

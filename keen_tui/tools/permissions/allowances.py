@@ -9,7 +9,7 @@ from pathlib import Path
 from keen_tui.system.folder_records import ByFolder
 from keen_tui.text.hosts import HostPattern, WebHosts
 from keen_tui.tools.permissions.permissions import Allowance
-from keen_tui.tools.permissions.shell.patterns import CommandPattern
+from keen_tui.tools.shell.patterns import CommandPattern
 
 
 class Allowances:

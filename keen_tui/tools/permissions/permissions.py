@@ -12,12 +12,12 @@ from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import NOBODY
 from keen_tui.text.hosts import HostPattern, WebHosts, pattern_of
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.base import Access
-from keen_tui.tools.mcp.names import told_apart
-from keen_tui.tools.permissions.rules import NO_RULES, Rule, Rules
-from keen_tui.tools.permissions.sensitive import holds_secrets, is_of_system, runs_code_later
-from keen_tui.tools.permissions.shell.patterns import CommandPattern, worth_saving
-from keen_tui.tools.permissions.shell.removals import in_short, loss_in
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.access.sensitive import holds_secrets, is_of_system, runs_code_later
+from keen_tui.tools.access.server_tool_names import told_apart
+from keen_tui.tools.rules.rules import NO_RULES, Rule, Rules
+from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
+from keen_tui.tools.shell.removals import in_short, loss_in
 
 Grant = tuple[str, str]
 """The scope of "allow this kind for the session": a kind of access, and a place or a command."""

@@ -15,6 +15,6 @@ def check_rules(texts: Sequence[str], where: str) -> None:
     """
     if not texts:
         return
-    from keen_tui.tools.permissions.rules import parse_rules  # noqa: PLC0415 - see above
+    from keen_tui.tools.rules.rules import parse_rules  # noqa: PLC0415 - see above
 
     parse_rules("deny", texts, where)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections import deque
+from collections.abc import Callable
 
 from keen_tui.text.sanitize import clean
+
+OutputSink = Callable[[str, int, int], None]
+"""Takes live output: new cleaned text, then lines and bytes of output so far."""
 
 HEAD_KEPT = 8_000
 TAIL_KEPT = 8_000

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.system.threads import to_the_end
-from keen_tui.tools.process.start_gate import gate
+from keen_tui.tools.orphans.start_gate import gate
 from keen_tui.tools.sandbox.base import Launch
 
 

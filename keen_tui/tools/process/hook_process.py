@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from keen_tui.system.child_environment import api_keys, key_variables, own_environment
 from keen_tui.system.executables import find_program
 from keen_tui.text.redaction import taken_out
-from keen_tui.tools.process.environment import api_keys, key_variables, own_environment
 from keen_tui.tools.process.output_pipe import output_pipe
 from keen_tui.tools.process.process import run_command
 from keen_tui.tools.sandbox.base import Launch

@@ -13,12 +13,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.system.threads import to_the_end
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.tools.orphans.guard import guard
+from keen_tui.tools.orphans.start_gate import gate
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, signal_others
 from keen_tui.tools.process.confined_process import ConfinedProcess, start_confined
 from keen_tui.tools.process.output_pipe import output_pipe
-from keen_tui.tools.process.start_gate import gate
-from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.sandbox.base import Launch, in_thread
 
 DRAIN_SECONDS = 0.2

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.system.named_entries import NamedEntries
-from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds
+from keen_tui.tools.access.sensitive import EntryKind, entry_kinds
 from keen_tui.tools.quarantine.repositories import Program, leads_to_one, programs_of, repository_at
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 

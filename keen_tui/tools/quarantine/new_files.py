@@ -10,7 +10,7 @@ from keen_tui.domain.display import DiffDisplay
 from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
-from keen_tui.tools.permissions.sensitive import EntryKind, holds_secrets
+from keen_tui.tools.access.sensitive import EntryKind, holds_secrets
 from keen_tui.tools.quarantine.look import Before, NewEntry, NewEntryFinder, SearchScope
 from keen_tui.tools.quarantine.shown import shown
 from keen_tui.tools.quarantine.store import Kept, Quarantine, listed

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from keen_tui.system.safe_read import content_of
 from keen_tui.system.trees import walk
-from keen_tui.tools.git.harmless_settings import is_harmless
+from keen_tui.tools.shell.harmless_settings import is_harmless
 
 _LARGEST: Final = 1_000_000
 """Bytes of the largest settings file that is read."""

@@ -14,13 +14,13 @@ from keen_tui.domain.review import ReviewScope, ReviewWish, SkippedFile
 from keen_tui.system.trees import walk
 from keen_tui.text.diff import diff_display
 from keen_tui.text.units import size
+from keen_tui.tools.access.sensitive import holds_secrets
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.rules import NO_RULES, Rules
-from keen_tui.tools.permissions.sensitive import holds_secrets
 from keen_tui.tools.review.borrowed import BorrowedRepository, ChangedEntry, borrowed, shown
 from keen_tui.tools.review.numbered import ReviewedFile, named, reviewed_file
 from keen_tui.tools.review.repository import ReviewedRepository
 from keen_tui.tools.review.scope import scope_of
+from keen_tui.tools.rules.rules import NO_RULES, Rules
 
 MOST_CHARACTERS: Final = 400_000
 """The most characters of the whole diff, about 100,000 tokens."""

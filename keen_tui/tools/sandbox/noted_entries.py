@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.system.named_entries import NamedEntries
-from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds
+from keen_tui.tools.access.sensitive import EntryKind, entry_kinds
 
 PACKAGES: Final = ("node_modules", "site-packages", "dist-packages", "__pycache__", ".git")
 """Folders whose content was downloaded, or belongs to git: names in them mean nothing."""

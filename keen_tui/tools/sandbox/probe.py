@@ -15,12 +15,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program, own_code
 from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.system.work_tree_records import tree_at
+from keen_tui.tools.access.sensitive import holds_secrets
 from keen_tui.tools.files.git_place import git_place
-from keen_tui.tools.permissions.sensitive import holds_secrets
-from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.scratch import FOLDER

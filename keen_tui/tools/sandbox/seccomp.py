@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from keen_tui.tools.sandbox import bpf
+from keen_tui.tools.sandbox.broker import bpf
 from keen_tui.tools.sandbox.broker.file_calls import refused_modes
 
 _FOREIGN_CALLS = 0x4000_0000

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from keen_tui.tools.permissions.sensitive import EntryKind
+from keen_tui.tools.access.sensitive import EntryKind
 from keen_tui.tools.sandbox.base import Terms
 from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.policy import Policy

@@ -14,7 +14,7 @@ from typing import Final
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.network.wanted import in_words, install_in
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
+from keen_tui.tools.shell.mentions import mentioned_commands
 
 TIMED_OUT: Final = 124
 _LAST_WORDS: Final = 4_000

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from keen_tui.tools.rules.globs import Glob
 from keen_tui.tools.search.gitignore import walk
-from keen_tui.tools.search.globs import Glob
 
 MOST_BYTES = 50_000_000
 """Bytes at the beginning of a file that are searched."""

@@ -17,10 +17,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.child_environment import child_environment
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
-from keen_tui.tools.process.environment import child_environment
+from keen_tui.tools.rules.globs import Glob
 from keen_tui.tools.search.gitignore import start_of_rules
-from keen_tui.tools.search.globs import Glob
 
 TIME_LIMIT = 20.0
 """Seconds that a search may take."""

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.child_environment import child_environment
 from keen_tui.text.disguise import without_hidden
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.web.fetching import FetchedPage
 
 _PROGRAM: Final = Path(__file__).with_name("to_markdown.py")

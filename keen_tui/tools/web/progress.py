@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Final
 
 from keen_tui.text.units import size
-from keen_tui.tools.base import OutputSink
+from keen_tui.tools.process.captured import OutputSink
 
 INTERVAL: Final = 1.0
 """Seconds before the first line of progress, and between two."""

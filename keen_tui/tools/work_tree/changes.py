@@ -8,7 +8,7 @@ from typing import Final
 from keen_tui.domain.display import ChangedFile, DiffDisplay
 from keen_tui.domain.file_changes import FileChange
 from keen_tui.text.diff import diff_display
-from keen_tui.tools.permissions.sensitive import holds_secrets
+from keen_tui.tools.access.sensitive import holds_secrets
 
 MOST_SHOWN: Final = 50
 """Files of a command that are shown; of more the rest is counted."""

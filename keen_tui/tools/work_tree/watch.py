@@ -15,7 +15,7 @@ from keen_tui.domain.display import ChangedFile
 from keen_tui.domain.file_changes import NO_FILE, FileChange
 from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged
 from keen_tui.text.redaction import taken_out
-from keen_tui.tools.base import Backup
+from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.workspace import speakable
 from keen_tui.tools.work_tree.changes import MOST_SHOWN, shown
 from keen_tui.tools.work_tree.file_states import FileStates

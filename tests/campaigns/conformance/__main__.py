@@ -21,12 +21,12 @@ import httpx2
 
 from keen_tui.domain.errors import ServerFailed
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.system.time_limit import TimeLimit
+from keen_tui.tools.calls.question_spec import QuestionReply, QuestionSpec
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.login import LoginPage, sign_in
 from keen_tui.tools.mcp.server import ServerCall, ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.sign_ins import SignIns
-from keen_tui.tools.process.time_limit import TimeLimit
-from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
 from keen_tui.tools.sandbox.probe import no_sandbox
 from tests.support.keyrings import no_system_keyring
 from tests.support.waiting import until

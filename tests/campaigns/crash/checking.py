@@ -14,8 +14,8 @@ from keen_tui.domain.events import Event, SessionRenamed, ToolFinished, TurnDone
 from keen_tui.domain.messages import CommandFailed, FileChanged, Message
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.rendering import ABANDONED
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.reading import read_session
-from keen_tui.storage.sessions import SessionStore
 from tests.campaigns.crash.lives import session_of
 from tests.campaigns.crash.model import SUMMARY, Model
 from tests.support.session_files import REPRESENTATIVE

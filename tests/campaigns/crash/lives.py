@@ -25,11 +25,11 @@ from keen_tui.domain.bus import EventBus, Subscription
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.event_records import as_record
 from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, is_stored
-from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import Connection
 from keen_tui.storage.journal import FileOpener, Journal, open_file
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.records import Header
-from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.session_files import REPRESENTATIVE, turn, write_session
 from tests.support.waiting import until_idle

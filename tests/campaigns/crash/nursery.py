@@ -14,8 +14,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
+from keen_tui.providers.wire.provider import Connection
 from tests.campaigns.crash.lives import LIVES
 
 

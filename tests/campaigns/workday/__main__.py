@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.base import Sandbox
+from keen_tui.tools.sandbox.command_network import CommandNetwork
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.probe import OFF, ProbeResult, SandboxFinder, policy_here
 from tests.campaigns.workday.commands import Work, workday

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.retention import forget_old
-from keen_tui.storage.sessions import SessionStore
 
 
 def session(root: Path, name: str, *, days_ago: float, size: int = 10) -> Path:

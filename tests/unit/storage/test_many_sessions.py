@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.session_files import turn, write_session
 
 OPENED = """
 import sys
 from pathlib import Path
 from keen_tui.subcommands.sessions import asked_for
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 opened = []
 sys.addaudithook(lambda event, facts: opened.append(str(facts[0])) if event == "open" else None)
 store = SessionStore(Path(sys.argv[1]))

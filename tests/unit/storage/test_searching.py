@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keen_tui.domain.events import Event, TextDelta
 from keen_tui.domain.reports import SearchHit
 from keen_tui.storage.lookup.lookup import MOST_HITS
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.session_files import call, compacted, done, started, turn, write_session
 
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keen_tui.domain.events import Event
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from tests.support.session_files import call, done, started, turn, write_session
 
 Deed = Callable[[SessionStore], None]
@@ -102,7 +102,7 @@ def test_a_search_reads_no_file_of_an_indexed_session_without_the_words(
     update(store)
     script = (
         "import sys; from pathlib import Path\n"
-        "from keen_tui.storage.sessions import SessionStore\n"
+        "from keen_tui.storage.lookup.sessions import SessionStore\n"
         "opened = []\n"
         "sys.addaudithook(lambda event, facts: opened.append(str(facts[0])) if event == 'open' else None)\n"
         "*_, hits = SessionStore(Path(sys.argv[1]), few=0).search('needle3')\n"
@@ -287,7 +287,7 @@ def test_without_sqlite_everything_works(store: SessionStore) -> None:
     script = (
         "import sys, threading; from pathlib import Path\n"
         "sys.modules['sqlite3'] = None\n"
-        "from keen_tui.storage.sessions import SessionStore\n"
+        "from keen_tui.storage.lookup.sessions import SessionStore\n"
         "store = SessionStore(Path(sys.argv[1]), few=0)\n"
         "store.update_index(threading.Event())\n"
         "*_, hits = store.search('needle')\n"
@@ -316,7 +316,7 @@ def test_another_program_that_writes_holds_nobody_up(store: SessionStore) -> Non
 KILLED = """
 import os, sys, threading
 from pathlib import Path
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 left = int(sys.argv[2])
 def seen(event, facts):
     global left

@@ -16,11 +16,11 @@ from keen_tui.domain.errors import SessionInUse, StorageFailed
 from keen_tui.domain.events import Event, MemoryEdited, RunBegun, SessionRenamed, TurnUndone
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.runs import RunLimits
+from keen_tui.storage.lookup.sessions import SessionStore, pending_file
 from keen_tui.storage.lookup.summaries import title_file
 from keen_tui.storage.pending_file import read_pending
 from keen_tui.storage.reading import damage_file, read_session
 from keen_tui.storage.records import Header, header_line
-from keen_tui.storage.sessions import SessionStore, pending_file
 from tests.support.session_files import (
     REPRESENTATIVE,
     compacted,
@@ -67,7 +67,7 @@ def events_of(path: Path) -> list[Event]:
 def open_elsewhere(store: SessionStore, path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another program has the session open: a real process that holds its lock."""
     code = (
-        "import sys; from pathlib import Path; from keen_tui.storage.sessions import SessionStore\n"
+        "import sys; from pathlib import Path; from keen_tui.storage.lookup.sessions import SessionStore\n"
         "lock = SessionStore(Path(sys.argv[1])).lock(Path(sys.argv[2]))\n"
         "print('open', flush=True); sys.stdin.read()"
     )

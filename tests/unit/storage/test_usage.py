@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from keen_tui.domain.events import Event, ModelChanged, Usage
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.domain.reports import ModelUsage, UsageReport
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.lookup.usage_sums import usage_since
 from keen_tui.storage.records import Header, event_line, header_line
-from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.folders import workspace_folder
 from tests.support.session_files import compacted, done, started
 

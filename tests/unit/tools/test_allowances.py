@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.tools.base import CommandPart
+from keen_tui.tools.access.access import CommandPart
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.judging import judged
 from keen_tui.tools.permissions.permissions import Allowed, judge
-from keen_tui.tools.permissions.shell.judging import judged
-from keen_tui.tools.permissions.shell.patterns import CommandPattern, worth_saving
+from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
 
 NPM_TEST = CommandPattern(words=("npm", "test"), more=True)
 

@@ -16,9 +16,9 @@ import pytest
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.system.child_environment import child_environment
 from keen_tui.tools.orphans.strays import can_find_strays, end_strays
 from keen_tui.tools.process.captured import CapturedOutput
-from keen_tui.tools.process.environment import child_environment
 from tests.support.loop_clock import LoopClock
 from tests.support.processes import called_with
 from tests.support.tools import ToolBench

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.workspace import Workspace, broad_folder
+from keen_tui.tools.permissions.judging import judged
 from keen_tui.tools.permissions.permissions import Allowed, judge
-from keen_tui.tools.permissions.shell.judging import judged
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.system.executables import find_program
-from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.search.file_names import FileNames
 from keen_tui.tools.search.search import Searcher
 
 FILES = (

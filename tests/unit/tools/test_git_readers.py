@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.permissions.judging import judged
 
 READS = r"""
 git status

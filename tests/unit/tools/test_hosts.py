@@ -11,11 +11,11 @@ import pytest
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.flags import parsed
 from keen_tui.text.hosts import Host, HostPattern, NotAHost, WebHosts, host_name, host_pattern
-from keen_tui.tools.base import Access
+from keen_tui.tools.access.access import Access
 from keen_tui.tools.network.addresses import is_public
 from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.permissions.rules import Rules, parse_rules
-from keen_tui.tools.permissions.shell.patterns import CommandPattern
+from keen_tui.tools.rules.rules import Rules, parse_rules
+from keen_tui.tools.shell.patterns import CommandPattern
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "2606:4700::1111", "64:ff9b::101:101"]
 NOT_PUBLIC = [

@@ -19,22 +19,22 @@ from keen_tui.domain.messages import CalledTool, ServerCalled, TurnMemory
 from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.memory.rendering import MOST_CALLED, render_assistant
 from keen_tui.settings.added.mcp_servers import McpServer
-from keen_tui.tools.base import Access
+from keen_tui.system.time_limit import TimeLimit
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.access.server_tool_names import server_parts, told_apart, tool_names
+from keen_tui.tools.calls.question_spec import QuestionReply, QuestionSpec
+from keen_tui.tools.calls.schemas import SchemaRefused, usable_schema
+from keen_tui.tools.calls.shown_arguments import arguments_shown
+from keen_tui.tools.calls.word_search import MOST_FOUND, best
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.log_tail import LONGEST_LINE, MOST_LINES, LogTail
-from keen_tui.tools.mcp.names import server_parts, told_apart, tool_names
 from keen_tui.tools.mcp.results import server_result
-from keen_tui.tools.mcp.schemas import SchemaRefused, usable_schema
 from keen_tui.tools.mcp.search import described
 from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.server_tool import ServerTool
 from keen_tui.tools.permissions.permissions import Allowed, judge
-from keen_tui.tools.permissions.rules import Rules, parse_rules
-from keen_tui.tools.process.time_limit import TimeLimit
-from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
+from keen_tui.tools.rules.rules import Rules, parse_rules
 from keen_tui.tools.sandbox.probe import no_sandbox
-from keen_tui.tools.shown_arguments import arguments_shown
-from keen_tui.tools.word_search import MOST_FOUND, best
 
 ALLOWED_BY_APIS = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

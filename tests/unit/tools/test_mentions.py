@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from keen_tui.tools.permissions.shell.grammar import simple_commands
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
+from keen_tui.tools.shell.grammar import simple_commands
+from keen_tui.tools.shell.mentions import mentioned_commands
 
 _MENTION_ALL = """
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
+from keen_tui.tools.shell.mentions import mentioned_commands
 
 for point in (0xE0100, 0x10FFFF, 0xFFFFF, 0x1F600, 0x3000, 0x2028, 0xE9):
     for form in ("{%s", "${%s", "a{%s}", "{1..%s}", "${#%s", "$%s", "<<%s", "a[%s]=", "%s=", "((%s"):

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.choices import Mode
-from keen_tui.tools.base import Access, CommandPart
+from keen_tui.tools.access.access import Access, CommandPart
 from keen_tui.tools.permissions.permissions import Allowed, judge
 
 Decision = Literal["allow", "ask", "refuse", "try"]

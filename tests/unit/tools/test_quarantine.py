@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from keen_tui.storage.sessions import SessionStore
+from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.named_entries import NamedEntries
 from keen_tui.system.paths import QUARANTINE
-from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds, runs_code_later
+from keen_tui.tools.access.sensitive import EntryKind, entry_kinds, runs_code_later
 from keen_tui.tools.quarantine.look import NewEntryFinder
 from keen_tui.tools.quarantine.repositories import programs_of
 from keen_tui.tools.quarantine.shown import shown

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.judging import judged
 from keen_tui.tools.permissions.permissions import Allowed, judge
-from keen_tui.tools.permissions.rules import Rules, parse_rules
-from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.rules.rules import Rules, parse_rules
 
 
 def decision(command: str, folder: Path) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.choices import Mode
-from keen_tui.tools.base import Access
+from keen_tui.tools.access.access import Access
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.judging import judged
 from keen_tui.tools.permissions.permissions import Allowed, Verdict, judge
-from keen_tui.tools.permissions.rules import Rules, parse_rules
-from keen_tui.tools.permissions.shell.judging import judged
-from keen_tui.tools.permissions.shell.risks import RUNS_DOWNLOAD
-from keen_tui.tools.permissions.shell.shown_parts import shown_parts
+from keen_tui.tools.rules.rules import Rules, parse_rules
+from keen_tui.tools.shell.risks import RUNS_DOWNLOAD
+from keen_tui.tools.shell.shown_parts import shown_parts
 
 
 def verdict(command: str, folder: Path, mode: Mode = "ask") -> Verdict:

@@ -9,11 +9,11 @@ import pytest
 
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import ConfigError
-from keen_tui.tools.base import Access
+from keen_tui.tools.access.access import Access
 from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.judging import judged
 from keen_tui.tools.permissions.permissions import Allowed, judge
-from keen_tui.tools.permissions.rules import RULINGS, Rules, parse_rules
-from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.rules.rules import RULINGS, Rules, parse_rules
 
 
 def allowed(**texts: str) -> Allowed:

@@ -12,10 +12,10 @@ import pytest
 
 from keen_tui.domain.messages import ToolResult
 from keen_tui.system.named_entries import NamedEntries
-from keen_tui.tools.base import PreparedCall, Run
+from keen_tui.tools.access.sensitive import entry_kinds
 from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.calls.tool import PreparedCall, Run
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.sensitive import entry_kinds
 from keen_tui.tools.sandbox.base import ORDINARY, Terms
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.messages import ToolResult
+from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.gate import HostAnswer
-from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
-from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox import session_network
 from keen_tui.tools.sandbox.base import Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
+from keen_tui.tools.sandbox.command_network import NO_NETWORK, CommandNetwork
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder, started
 from tests.support.jail import PYTHON, Jail
 from tests.support.networks import ELSEWHERE, Names, Server

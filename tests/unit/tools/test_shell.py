@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.shell.grammar import NotUnderstood, simple_commands
-from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.permissions.judging import judged
+from keen_tui.tools.shell.grammar import NotUnderstood, simple_commands
 
 READS = r"""
 ls

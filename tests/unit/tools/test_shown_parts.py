@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.shell.judging import judged
-from keen_tui.tools.permissions.shell.shown_parts import shown_parts
+from keen_tui.tools.permissions.judging import judged
+from keen_tui.tools.shell.shown_parts import shown_parts
 
 
 def parts(folder: Path, command: str) -> list[tuple[str, str, bool]]:

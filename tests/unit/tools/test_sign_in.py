@@ -21,8 +21,8 @@ from keen_tui.agent.services.server_service import ServerService
 from keen_tui.agent.turn.reply import PERSON
 from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused, SignInNeeded
 from keen_tui.providers.not_configured import NotConfigured
-from keen_tui.settings.added.additions import Additions
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.settings.additions import Additions
 from keen_tui.settings.schema import Settings
 from keen_tui.text.redaction import masked
 from keen_tui.tools.mcp.login import LoginPage, sign_in

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from keen_tui.tools.process.time_limit import TimeLimit
+from keen_tui.system.time_limit import TimeLimit
 from tests.support.loop_clock import LoopClock
 
 

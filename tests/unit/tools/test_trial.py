@@ -9,11 +9,11 @@ import pytest
 from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
 from keen_tui.tools.process.command_result import command_result
 from keen_tui.tools.process.process import Ended
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.trial import unfinished
+from keen_tui.tools.shell.mentions import mentioned_commands
 from tests.support.jail import SANDBOXES, Jail
 from tests.support.processes import called_with
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keen_tui.tools.network.wanted import in_words, install_in, may_want_network, registries
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
+from keen_tui.tools.shell.mentions import mentioned_commands
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from keen_tui import wiring
 from keen_tui.agent.turn.reply import NO_AUDIENCE
 from keen_tui.domain.errors import ConfigError, KeenError, WorkTreeFailed
 from keen_tui.providers.not_configured import NotConfigured
-from keen_tui.settings.added.project import Trust, read_project
 from keen_tui.settings.load import load_all
+from keen_tui.settings.project import Trust, read_project
 from keen_tui.settings.schema import Settings
 from keen_tui.system.work_tree_records import is_work_tree, project_folder, read_record, record_file
 from keen_tui.tools.files.git_place import GitPlace, git_place
@@ -22,7 +22,7 @@ from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.work_trees import WorkTrees
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rule_check import check_rules
-from keen_tui.tools.permissions.shell.patterns import CommandPattern
+from keen_tui.tools.shell.patterns import CommandPattern
 from tests.support.git_repository import commit, git, repository
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

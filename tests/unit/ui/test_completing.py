@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.frontends.shared.slash import SlashCommands
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.tui.widgets.completing import Wanted, file_completions, fitting_commands, wanted
 
 

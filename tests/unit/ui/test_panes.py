@@ -25,7 +25,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.domain.spent import Spent
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.keys.keymap import NO_KEY, action_by_key, bindings
 from keen_tui.frontends.tui.look.glyphs import UNICODE

@@ -18,7 +18,7 @@ from keen_tui.frontends.shared.questions import (
 from keen_tui.frontends.tui.commands.pages import WorkspacePages
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
-from keen_tui.frontends.tui.workspace.view import WorkspaceView
+from keen_tui.frontends.tui.workspace.view import WorkspaceView, keen_of
 from keen_tui.system.paths import home_relative
 
 _Answer = TypeVar("_Answer")
@@ -80,7 +80,7 @@ class ScreenUi:
 
     def apply_setting(self, name: str, value: Any) -> None:
         """Let a setting of the screen take effect now."""
-        self._view.keen.apply_setting(name, value)
+        keen_of(self._view).apply_setting(name, value)
 
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keen_tui.domain.errors import KeenError, SessionRefused
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.slash import Called, PromptCall
+from keen_tui.frontends.shared.commands.slash import Called, PromptCall
 from keen_tui.frontends.tui.commands.models import ModelPages
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN

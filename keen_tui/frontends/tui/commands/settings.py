@@ -9,7 +9,7 @@ from keen_tui.frontends.shared.commands.models import MODELS
 from keen_tui.frontends.shared.commands.settings import apply_setting
 from keen_tui.frontends.shared.pages import SettingsPage
 from keen_tui.frontends.tui.commands.command_runner import CommandRunner
-from keen_tui.frontends.tui.workspace.view import WorkspaceView
+from keen_tui.frontends.tui.workspace.view import WorkspaceView, keen_of
 
 
 class SettingPages:
@@ -22,7 +22,7 @@ class SettingPages:
     @property
     def theme_names(self) -> list[str]:
         """The themes to choose from."""
-        return self._view.keen.theme_names
+        return keen_of(self._view).theme_names
 
     def open(self, page: SettingsPage) -> None:
         """Show the settings."""
@@ -41,7 +41,7 @@ class SettingPages:
 
     def theme(self, name: str = "") -> None:
         """Choose a theme with a preview, or use the one with that name."""
-        view, keen = self._view, self._view.keen
+        view, keen = self._view, keen_of(self._view)
         if name in keen.theme_names:
             self.keep_theme(name)
             return
@@ -54,7 +54,7 @@ class SettingPages:
 
     def keep_theme(self, name: str) -> None:
         """Use this theme from now on, and save that."""
-        keen = self._view.keen
+        keen = keen_of(self._view)
         keen.apply_setting("theme", name)
         if port := self._commands.context.setup.settings:
             try:

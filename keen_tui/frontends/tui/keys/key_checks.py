@@ -8,7 +8,7 @@ from typing import Final
 
 from keen_tui.domain.errors import KeyProblem
 from keen_tui.frontends.shared.action import Action, Where
-from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
+from keen_tui.frontends.shared.commands.actions import ACTIONS, BY_ID
 from keen_tui.text.nearest import did_you_mean
 
 _OTHER_NAMES: Final = {

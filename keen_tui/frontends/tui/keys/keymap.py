@@ -12,7 +12,7 @@ from typing import Final
 from textual.binding import Binding
 
 from keen_tui.frontends.shared.action import Action, Where
-from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
+from keen_tui.frontends.shared.commands.actions import ACTIONS, BY_ID
 
 NO_KEY: Final = "no_key"
 """Stands in a binding for an action that has no key: no terminal sends it."""

@@ -15,8 +15,8 @@ from textual.containers import VerticalScroll
 from textual.widgets import Input
 
 from keen_tui.frontends.shared.action import Action, Where
-from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
-from keen_tui.frontends.shared.slash import OwnCommand
+from keen_tui.frontends.shared.commands.actions import ACTIONS, BY_ID
+from keen_tui.frontends.shared.commands.slash import OwnCommand
 from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles

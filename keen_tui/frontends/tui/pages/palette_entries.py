@@ -8,8 +8,8 @@ from typing import Final, Protocol, get_args
 
 from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.frontends.shared.slash import SlashCommands
+from keen_tui.frontends.shared.commands.actions import ACTIONS
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.tui.keys.keymap import keys_of, shown_key
 from keen_tui.frontends.tui.pages.palette import PaletteEntry
 from keen_tui.frontends.tui.state.state import UiState

@@ -9,7 +9,7 @@ from typing import get_args
 from textual.widget import Widget
 
 from keen_tui.domain.choices import Mode
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.command import Command
 from keen_tui.frontends.shared.commands.turns import RETRY
 from keen_tui.frontends.tui.panels.panel import Panel

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.slash import SlashCommands
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.tui.screen.parts import Parts
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 from keen_tui.text.labels import MODES

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,13 +20,13 @@ from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import ModelChanged
 from keen_tui.frontends.shared.action import Where
 from keen_tui.frontends.shared.commands.command import REPLAY_REFUSAL, kept
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.shared.commands.turns import KEEP_ON_DISK
 from keen_tui.frontends.shared.port import (
     FrontEndSetup,
     SessionControls,
     WatchedSession,
 )
-from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.frontends.tui.keys.keymap import bindings, letters_of, run_by_id
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -65,7 +65,6 @@ from keen_tui.frontends.tui.widgets.welcome import Welcome
 from keen_tui.frontends.tui.workspace.announcer import Announcer
 from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
-from keen_tui.frontends.tui.workspace.view import KeenView
 
 _KEEPS_ON_DISK = "keeps incomplete turns on disk, so they outlive Keen"
 
@@ -181,11 +180,6 @@ class WorkspaceScreen(KeenScreen[None]):
     def controls(self) -> SessionControls:
         """The controls of the session. Raises SessionRefused: a replay has none."""
         return kept(self._controls, REPLAY_REFUSAL)
-
-    @property
-    def keen(self) -> KeenView:
-        """The app around it."""
-        return cast("KeenView", self.app)
 
     @property
     def prompt(self) -> Prompt:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from keen_tui.domain.servers import ServerResource
-from keen_tui.frontends.shared.slash import Offered
+from keen_tui.frontends.shared.commands.slash import Offered
 from keen_tui.text.units import counted
 
 CompletionKind = Literal["command", "file"]

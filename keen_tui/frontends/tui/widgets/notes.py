@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from keen_tui.frontends.shared.actions import BY_ID
+from keen_tui.frontends.shared.commands.actions import BY_ID
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles

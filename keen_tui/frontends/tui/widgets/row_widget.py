@@ -144,7 +144,7 @@ def join_facts(*texts: Text) -> Text:
 
 def action_hint(look: Styles, action_id: str, verb: str = "", role: str = "text") -> Text:
     """How to run an action, and in one verb what it does; empty where nothing runs it."""
-    from keen_tui.frontends.shared.actions import BY_ID  # noqa: PLC0415 - not before the first paint
+    from keen_tui.frontends.shared.commands.actions import BY_ID  # noqa: PLC0415 - not before the first paint
     from keen_tui.frontends.tui.keys.keymap import shown  # noqa: PLC0415
 
     key = shown(action_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keen_tui.frontends.shared.action import Where
-from keen_tui.frontends.shared.actions import BY_ID
+from keen_tui.frontends.shared.commands.actions import BY_ID
 from keen_tui.frontends.tui.keys.keymap import keys_of, shown, shown_key
 
 _PANE_KEYS: Mapping[Where, tuple[tuple[tuple[str, ...], str], ...]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from textual.app import App
 from textual.screen import Screen
@@ -12,9 +12,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from keen_tui.frontends.shared.action import Where
+from keen_tui.frontends.shared.commands.slash import SlashCommands
 from keen_tui.frontends.shared.port import FilesPort, PromptsPort, SessionControls, WatchedSession
 from keen_tui.frontends.shared.servers_port import ServersPort
-from keen_tui.frontends.shared.slash import SlashCommands
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.sidebar import Sidebar
@@ -79,10 +79,6 @@ class WorkspaceView(Protocol):
     @property
     def app(self) -> App[Any]:
         """The app around it."""
-
-    @property
-    def keen(self) -> KeenView:
-        """The same app, with what Keen adds to it."""
 
     @property
     def focus_chain(self) -> list[Widget]:
@@ -167,3 +163,8 @@ class WorkspaceView(Protocol):
 
     def set_interval(self, interval: float, callback: Callable[[], object]) -> Timer:
         """Do this every so many seconds."""
+
+
+def keen_of(view: WorkspaceView) -> KeenView:
+    """The app around the workspace, with what Keen adds to Textual's."""
+    return cast("KeenView", view.app)

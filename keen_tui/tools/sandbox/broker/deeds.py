@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.file_calls import AT_REMOVEDIR
 from keen_tui.tools.sandbox.broker.ground import Elsewhere, FolderEntry, Ground, NotOurs, identity
-from keen_tui.tools.sandbox.kernel import call, checked
+from keen_tui.tools.sandbox.broker.kernel import call, checked
 
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from keen_tui.tools.sandbox import bpf
+from keen_tui.tools.sandbox.broker import bpf
 
 AT_FDCWD: Final = -100
 AT_REMOVEDIR: Final = 0x200

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.tools.sandbox.kernel import call, checked
+from keen_tui.tools.sandbox.broker.kernel import call, checked
 
 _SECCOMP: Final = {"x86_64": 317, "aarch64": 277}
 _SET_MODE_FILTER: Final = 1

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.servers import NO_SERVERS
 from keen_tui.settings.added.custom_commands import CustomCommand, expanded
 from keen_tui.text.labels import prompt_hint

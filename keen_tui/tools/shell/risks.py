@@ -12,11 +12,11 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from keen_tui.tools.base import Risk
-from keen_tui.tools.git.harmless_settings import is_harmless
-from keen_tui.tools.permissions.sensitive import is_of_system
-from keen_tui.tools.permissions.shell.grammar import parsed, text_of
-from keen_tui.tools.permissions.shell.mentions import RUNNERS, SHELLS, mentioned_commands
+from keen_tui.tools.access.access import Risk
+from keen_tui.tools.access.sensitive import is_of_system
+from keen_tui.tools.shell.grammar import parsed, text_of
+from keen_tui.tools.shell.harmless_settings import is_harmless
+from keen_tui.tools.shell.mentions import RUNNERS, SHELLS, mentioned_commands
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,10 +9,12 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import FileChanged, ToolResult
 from keen_tui.system.executables import own_code
 from keen_tui.text.diff import diff_display
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.contents import change_content
 from keen_tui.tools.files.known_files import digest
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
+from keen_tui.tools.process.captured import OutputSink
 
 
 async def prepared_change(

@@ -18,8 +18,8 @@ from keen_tui.settings.added.skills import (
     with_arguments,
 )
 from keen_tui.text.units import size
-from keen_tui.tools.skill_list import skill_list
-from keen_tui.tools.word_search import best
+from keen_tui.tools.builtin.skill_list import skill_list
+from keen_tui.tools.calls.word_search import best
 
 MOST_CHARACTERS: Final = 64_000
 """Characters of a skill that are given at once; `read_file` continues."""

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from keen_tui.domain.choices import Network
 from keen_tui.system.safe_read import content_of
+from keen_tui.system.time_limit import TimeLimit
 from keen_tui.tools.network.addresses import INTERNET, Internet
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.network.handover import NoListener, handed_out, handover, proxy_environment
 from keen_tui.tools.network.wanted import in_words, install_in, may_want_network, registries
-from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms, in_thread
 
 _MOST_NPMRC: Final = 100_000

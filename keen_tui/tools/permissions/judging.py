@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.child_environment import library_folders
 from keen_tui.system.executables import program_of_commands
 from keen_tui.system.trees import walk
-from keen_tui.tools.base import Access, CommandPart
+from keen_tui.tools.access.access import Access, CommandPart
+from keen_tui.tools.access.sensitive import holds_secrets
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.sensitive import holds_secrets
-from keen_tui.tools.permissions.shell.git_readers import git_paths, git_shows_content
-from keen_tui.tools.permissions.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
-from keen_tui.tools.permissions.shell.readers import paths_of, reads_below, wants_files
-from keen_tui.tools.permissions.shell.removals import in_short, lost_by, thrown_away
-from keen_tui.tools.permissions.shell.risks import risks_of
-from keen_tui.tools.permissions.shell.writers import writes_plainly
-from keen_tui.tools.process.environment import library_folders
+from keen_tui.tools.shell.git_readers import git_paths, git_shows_content
+from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
+from keen_tui.tools.shell.mentions import mentioned_commands
+from keen_tui.tools.shell.readers import paths_of, reads_below, wants_files
+from keen_tui.tools.shell.removals import in_short, lost_by, thrown_away
+from keen_tui.tools.shell.risks import risks_of
+from keen_tui.tools.shell.writers import writes_plainly
 
 _MOST_BELOW: Final = 50_000
 """The most files whose names are checked when a command reads folders."""

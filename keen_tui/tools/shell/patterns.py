@@ -12,9 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.tools.base import CommandPart
-from keen_tui.tools.permissions.shell.mentions import RUNNERS, SHELLS
-from keen_tui.tools.permissions.shell.writers import WRITERS
+from keen_tui.tools.access.access import CommandPart
+from keen_tui.tools.shell.mentions import RUNNERS, SHELLS
+from keen_tui.tools.shell.writers import WRITERS
 
 _VERBS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(verbs.split())

@@ -16,12 +16,12 @@ from keen_tui.settings.added.hooks import Hook, read_own_hooks
 from keen_tui.settings.added.mcp_entries import joined_servers
 from keen_tui.settings.added.mcp_json import ProjectServers
 from keen_tui.settings.added.mcp_servers import McpServer
-from keen_tui.settings.added.project import RuleCheck, trusted_project
+from keen_tui.settings.project import RuleCheck, trusted_project
 from keen_tui.system.paths import home_folder, own_agent_places, own_command_places, own_skill_places
 
 if TYPE_CHECKING:
-    from keen_tui.settings.added.project import Project
     from keen_tui.settings.added.skills import FoundSkills, Skill
+    from keen_tui.settings.project import Project
 
 
 class Additions(Struct, frozen=True, kw_only=True):

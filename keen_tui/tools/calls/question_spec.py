@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct, field
 
@@ -34,3 +34,7 @@ class QuestionSpec(Struct, frozen=True, kw_only=True):
     modes: Mapping[int | None, Mode] = field(default_factory=dict)
     only_in: Mode | None = None
     elsewhere: str = ""
+
+
+Person = Callable[[QuestionSpec], Awaitable[QuestionReply]]
+"""Asks the user; the reply says so if nobody is there."""

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from keen_tui.domain.display import PartDisplay
-from keen_tui.tools.base import Access, CommandPart
-from keen_tui.tools.permissions.shell.mentions import mentioned_commands
-from keen_tui.tools.permissions.shell.removals import lost_by
+from keen_tui.tools.access.access import Access, CommandPart
+from keen_tui.tools.shell.mentions import mentioned_commands
+from keen_tui.tools.shell.removals import lost_by
 
 _MOST: Final = 50
 """The most parts that are listed. If there are more, the risky ones come first, then those that do more than

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from keen_tui.tools.permissions.shell.grammar import parsed, text_of
+from keen_tui.tools.shell.grammar import parsed, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

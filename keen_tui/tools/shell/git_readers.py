@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from keen_tui.tools.permissions.shell.grammar import NotUnderstood, Word
-from keen_tui.tools.permissions.shell.readers import Arguments, Reader, known, paths_given
+from keen_tui.tools.shell.grammar import NotUnderstood, Word
+from keen_tui.tools.shell.readers import Arguments, Reader, known, paths_given
 
 _DIFF_NAMES: Final = (
     "stat numstat shortstat dirstat summary compact-summary name-only name-status patch no-patch unified raw "

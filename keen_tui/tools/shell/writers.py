@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from keen_tui.tools.permissions.shell.grammar import parsed, text_of
+from keen_tui.tools.shell.grammar import parsed, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.tools.permissions.shell.grammar import NotUnderstood, SimpleCommand, Word
+from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word
 
 Arguments = Sequence[Word]
 

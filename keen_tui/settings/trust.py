@@ -9,7 +9,7 @@ from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.added.brought import in_question
-from keen_tui.settings.added.project import KINDS, Project, RuleCheck, Trust, read_project
+from keen_tui.settings.project import KINDS, Project, RuleCheck, Trust, read_project
 from keen_tui.system.yes_or_no import answered_yes
 
 _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")

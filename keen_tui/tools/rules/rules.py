@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from keen_tui.domain.errors import ConfigError, ToolFailure
 from keen_tui.text.hosts import EVERY_HOST, Host, HostPattern, host_pattern
-from keen_tui.tools.base import Access
-from keen_tui.tools.permissions.shell.patterns import CommandPattern, written
-from keen_tui.tools.search.globs import Glob
+from keen_tui.tools.access.access import Access
+from keen_tui.tools.rules.globs import Glob
+from keen_tui.tools.shell.patterns import CommandPattern, written
 
 Ruling: TypeAlias = Literal["allow", "ask", "deny"]
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.settings.added.skills import Skill
-from keen_tui.tools.fitted_list import fitted_list
+from keen_tui.tools.calls.fitted_list import fitted_list
 
 MOST_BYTES: Final = 16_384
 """Bytes of all lines together, which go into every request."""

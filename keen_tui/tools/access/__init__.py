@@ -1,0 +1,1 @@
+"""What calls touch, as permissions judge it, and which names mean secrets or settings."""
