@@ -7,9 +7,9 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing
 from keen_tui.settings.flags import command_of
@@ -23,6 +23,9 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.permissions.rule_check import check_rules
 
 if TYPE_CHECKING:
+    from keen_tui.agent.services.session_manager import SessionManager
+    from keen_tui.agent.session import Session
+    from keen_tui.frontends.headless.standard_input import HeadlessPrompt
     from keen_tui.settings.additions import Additions
 
 EXIT_USAGE = 2
@@ -79,30 +82,8 @@ def _report(error: Exception) -> str:
 
 def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     command = command_of(given)
-    if command == "mcp":
-        from keen_tui.subcommands import mcp
-
-        return mcp.run(given["words"][1:], os.environ, sys.stdout, sys.stderr)
-    if command == "completion":
-        from keen_tui.subcommands import completion
-
-        return completion.run(given["words"][1], os.environ, Path.cwd(), sys.stdout)
-    if command == "serve":
-        from keen_tui.subcommands.serve import command as served
-
-        return served.run(given, os.environ, Path.cwd(), sys.stdout)
-    if command == "acp":
-        return _serve_editor(given)
-    if command == "schema":
-        from keen_tui.frontends.headless.line_schema import schema_text
-
-        print(schema_text())
-        return 0
-    if command == "trust":
-        from keen_tui.settings.trust import ask_again
-
-        ask_again(project_folder(Path.cwd(), os.environ), os.environ, sys.stdin, sys.stdout, check_rules)
-        return 0
+    if command in _WITHOUT_SETTINGS:
+        return _WITHOUT_SETTINGS[command](given)
     is_work = "prompt" in given or (talks and "demo" not in given and command != "replay")
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
     if talks:
@@ -111,38 +92,8 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         return _headless(settings, given, problem)
     if problem:
         print(f"! {clean(problem)}", file=sys.stderr)
-    if command == "sessions":
-        from keen_tui.subcommands import sessions
-
-        return sessions.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
-    if command == "worktrees":
-        from keen_tui.subcommands import worktrees
-
-        here = None if "all" in given else Path.cwd()
-        return worktrees.run(given["words"][1:], here, os.environ, sys.stdin, sys.stdout)
-    if command == "usage":
-        from keen_tui.subcommands import sessions
-
-        return sessions.usage(given.get("days", 30), os.environ, sys.stdout, as_json="json" in given)
-    if command == "eval":
-        from keen_tui.evaluation.command import evaluate
-
-        return evaluate(settings, given, os.environ, sys.stdout, sys.stderr)
-    if command == "review":
-        from keen_tui.subcommands import review
-
-        return review.run(settings, given, os.environ, sys.stdout, sys.stderr)
-    if command == "settings":
-        from keen_tui.settings.file import write_defaults
-
-        file, is_new = write_defaults(os.environ)
-        print(f"{clean(str(file))}{'' if is_new else '   (already there, not changed)'}")
-        return 0
-    if command == "export":
-        from keen_tui.subcommands import sessions
-
-        format, file = given.get("format", ""), given.get("out", "")
-        return sessions.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
+    if command in _WITH_SETTINGS:
+        return _WITH_SETTINGS[command](settings, given)
     if "demo" in given:
         return _tour_as_text(settings, given.get("pace", 0.0))
     if command == "replay":
@@ -150,6 +101,84 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     if settings.plain:
         raise ConfigError('This needs a terminal to type in. Use keen-tui -p "TEXT" for a single turn.')
     raise ConfigError('There is no terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
+
+
+def _mcp(given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import mcp
+
+    return mcp.run(given["words"][1:], os.environ, sys.stdout, sys.stderr)
+
+
+def _completion(given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import completion
+
+    return completion.run(given["words"][1], os.environ, Path.cwd(), sys.stdout)
+
+
+def _serve(given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands.serve import command
+
+    return command.run(given, os.environ, Path.cwd(), sys.stdout)
+
+
+def _schema(given: Mapping[str, Any]) -> int:
+    from keen_tui.frontends.headless.line_schema import schema_text
+
+    print(schema_text())
+    return 0
+
+
+def _trust(given: Mapping[str, Any]) -> int:
+    from keen_tui.settings.trust import ask_again
+
+    ask_again(project_folder(Path.cwd(), os.environ), os.environ, sys.stdin, sys.stdout, check_rules)
+    return 0
+
+
+def _sessions(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import sessions
+
+    return sessions.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+
+
+def _worktrees(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import worktrees
+
+    here = None if "all" in given else Path.cwd()
+    return worktrees.run(given["words"][1:], here, os.environ, sys.stdin, sys.stdout)
+
+
+def _usage(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import sessions
+
+    return sessions.usage(given.get("days", 30), os.environ, sys.stdout, as_json="json" in given)
+
+
+def _eval(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.evaluation.command import evaluate
+
+    return evaluate(settings, given, os.environ, sys.stdout, sys.stderr)
+
+
+def _review(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import review
+
+    return review.run(settings, given, os.environ, sys.stdout, sys.stderr)
+
+
+def _settings(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.settings.file import write_defaults
+
+    file, is_new = write_defaults(os.environ)
+    print(f"{clean(str(file))}{'' if is_new else '   (already there, not changed)'}")
+    return 0
+
+
+def _export(settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui.subcommands import sessions
+
+    format, file = given.get("format", ""), given.get("out", "")
+    return sessions.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
 
 
 def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
@@ -187,18 +216,15 @@ def _serve_editor(given: Mapping[str, Any]) -> int:
 
 
 def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
-    from keen_tui.agent.services.server_service import ServerService
+    """A turn, a run or a conversation without a screen."""
     from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
     from keen_tui.frontend_setup import additions_here
-    from keen_tui.frontends.headless.outlets import require_writable
-    from keen_tui.frontends.headless.run import run_prompt
-    from keen_tui.frontends.headless.standard_input import HeadlessPrompt, read_prompt, with_data
-    from keen_tui.frontends.shared.commands.slash import PromptCall, SlashCommands
+    from keen_tui.frontends.headless.outlets import note, require_writable
     from keen_tui.providers.registry import build_provider
     from keen_tui.subcommands.sessions import asked_for
     from keen_tui.tools.orphans.question import sentences
     from keen_tui.tools.orphans.records import FOLDER, left_running
-    from keen_tui.wiring import build_chooser, build_saved_session, build_store
+    from keen_tui.wiring import Program, build_chooser, build_saved_session, build_store
 
     require_writable(sys.stdout)
     chooser = build_chooser(os.environ)
@@ -211,90 +237,101 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     provider = build_provider(
         choice.model.api, choice.connection(settings.stall_seconds, searches=settings.web_search)
     )
-    goes_on = "until" in given and given["prompt"] == "-" and bool(given.keys() & {"go_on", "resume"})
-    if goes_on or "input" in given:
-        asked = HeadlessPrompt(given["prompt"] if "input" in given else "")
-    else:
-        asked = read_prompt(given["prompt"], sys.stdin)
+    asked = _asked(given)
     additions = additions_here(settings, os.environ, sets_up="init" in given)
     text = _with_command(additions, asked.text, is_typed=given["prompt"].startswith("/"))
     store = build_store(os.environ)
     opening = asked_for(given, store)
     left = sentences(left_running(data_folder(os.environ) / FOLDER))
+    audience = Audience(approves=True, answers=True) if "input" in given else NO_AUDIENCE
+    program = Program(audience=audience, additions=additions, chooser=chooser)
 
     async def run() -> int:
         session, history, _ = build_saved_session(
-            settings,
-            Path.cwd(),
-            provider,
-            choice.model,
-            store,
-            os.environ,
-            audience=Audience(approves=True, answers=True) if "input" in given else NO_AUDIENCE,
-            additions=additions,
-            chooser=chooser,
+            settings, Path.cwd(), provider, choice.model, store, os.environ, program
         )
         here = history.neighbours.enter() if history.neighbours else ()
-        servers = session.state.open.setup.toolbox.servers
-        commands = SlashCommands(
-            additions.commands,
-            additions.skills,
-            ServerService(servers, home_folder(os.environ)) if servers else None,
-        )
-        called = commands.called(asked.text) if given["prompt"].startswith("/") else None
-        call = called.what if called else None
-
-        async def filled_in() -> str:
-            assert isinstance(call, PromptCall)
-            return with_data(await call.text(), asked.data)
-
-        prompt = filled_in if isinstance(call, PromptCall) else with_data(text, asked.data)
-        output = given.get("output", "text")
-        notices = (
-            *given.get("entered", ()),
-            *here,
-            *filter(None, (problem, asked.notice, *additions.problems)),
-            *left,
-        )
-        begins_with = opening.id if opening else ""
-        if "input" in given:
-            from keen_tui.frontends.headless.conversation import run_conversation
-
-            source = sys.stdin.fileno()
-            return await run_conversation(
-                session, prompt, source, sys.stdout, sys.stderr, history, opening=begins_with, notices=notices
-            )
-        if "until" not in given:
-            return await run_prompt(
-                session, prompt, output, sys.stdout, sys.stderr, history, opening=begins_with, notices=notices
-            )
-        from keen_tui.frontends.headless.until import WantedRun, run_until
-
-        wanted = WantedRun(
-            check=given["until"],
-            turns=given.get("max_turns"),
-            cost=given.get("max_cost"),
-            hours=given.get("max_hours"),
-        )
-        return await run_until(
-            session,
-            prompt,
-            wanted,
-            output,
-            sys.stdout,
-            sys.stderr,
-            history,
-            opening=begins_with,
-            notices=notices,
-        )
+        problems = filter(None, (problem, asked.notice, *additions.problems))
+        notices = (*given.get("entered", ()), *here, *problems, *left)
+        prompt = _prompt_of(session, additions, asked, text, is_typed=given["prompt"].startswith("/"))
+        return await _carried_out(given, session, history, prompt, opening.id if opening else "", notices)
 
     code = asyncio.run(run())
     if "entered" in given:
-        from keen_tui.frontends.headless.outlets import note
         from keen_tui.subcommands.worktrees import way_on
 
         note(way_on(Path.cwd(), os.environ), sys.stderr)
     return code
+
+
+def _asked(given: Mapping[str, Any]) -> HeadlessPrompt:
+    """The prompt of the command line and of standard input. A run that goes on, and a conversation on
+    standard input, need none."""
+    from keen_tui.frontends.headless.standard_input import HeadlessPrompt, read_prompt
+
+    if "input" in given:
+        return HeadlessPrompt(given["prompt"])
+    if "until" in given and given["prompt"] == "-" and given.keys() & {"go_on", "resume"}:
+        return HeadlessPrompt("")
+    return read_prompt(given["prompt"], sys.stdin)
+
+
+def _prompt_of(
+    session: Session, additions: Additions, asked: HeadlessPrompt, text: str, *, is_typed: bool
+) -> str | Callable[[], Awaitable[str]]:
+    """The message to send. A prompt of an MCP server that was typed is filled in by its server."""
+    from keen_tui.agent.services.server_service import ServerService
+    from keen_tui.frontends.headless.standard_input import with_data
+    from keen_tui.frontends.shared.commands.slash import PromptCall, SlashCommands
+
+    servers = session.state.open.setup.toolbox.servers
+    service = ServerService(servers, home_folder(os.environ)) if servers else None
+    commands = SlashCommands(additions.commands, additions.skills, service)
+    called = commands.called(asked.text) if is_typed else None
+    call = called.what if called else None
+    if not isinstance(call, PromptCall):
+        return with_data(text, asked.data)
+
+    async def filled_in() -> str:
+        return with_data(await call.text(), asked.data)
+
+    return filled_in
+
+
+async def _carried_out(
+    given: Mapping[str, Any],
+    session: Session,
+    history: SessionManager,
+    prompt: str | Callable[[], Awaitable[str]],
+    opening: str,
+    notices: Sequence[str],
+) -> int:
+    """Send the prompt, and returns the exit code. `opening` is the id of the session to continue, "" for a
+    new one; `notices` are told first."""
+    out, err = sys.stdout, sys.stderr
+    if "input" in given:
+        from keen_tui.frontends.headless.conversation import run_conversation
+
+        source = sys.stdin.fileno()
+        return await run_conversation(
+            session, prompt, source, out, err, history, opening=opening, notices=notices
+        )
+    output = given.get("output", "text")
+    if "until" not in given:
+        from keen_tui.frontends.headless.run import run_prompt
+
+        return await run_prompt(session, prompt, output, out, err, history, opening=opening, notices=notices)
+    from keen_tui.frontends.headless.until import WantedRun, run_until
+
+    wanted = WantedRun(
+        check=given["until"],
+        turns=given.get("max_turns"),
+        cost=given.get("max_cost"),
+        hours=given.get("max_hours"),
+    )
+    return await run_until(
+        session, prompt, wanted, output, out, err, history, opening=opening, notices=notices
+    )
 
 
 def _with_command(additions: Additions, prompt: str, *, is_typed: bool) -> str:
@@ -318,3 +355,22 @@ def _tour_as_text(settings: Settings, pace: float) -> int:
 
     with tour_session(settings, pace) as session:
         return asyncio.run(play_as_text(session, sys.stdout))
+
+
+_WITHOUT_SETTINGS: Final[Mapping[str, Callable[[Mapping[str, Any]], int]]] = {
+    "mcp": _mcp,
+    "completion": _completion,
+    "serve": _serve,
+    "acp": _serve_editor,
+    "schema": _schema,
+    "trust": _trust,
+}
+_WITH_SETTINGS: Final[Mapping[str, Callable[[Settings, Mapping[str, Any]], int]]] = {
+    "sessions": _sessions,
+    "worktrees": _worktrees,
+    "usage": _usage,
+    "eval": _eval,
+    "review": _review,
+    "settings": _settings,
+    "export": _export,
+}

@@ -37,7 +37,9 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.builtin.task import unseen_notice
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
+from keen_tui.tools.toolbox import ProgramParts
 from keen_tui.wiring import (
+    Program,
     build_chooser,
     build_file_names,
     build_prompt_history,
@@ -163,10 +165,7 @@ def _set_up(
         model,
         store,
         environ,
-        audience=PERSON,
-        additions=additions,
-        chooser=chooser,
-        editor=files,
+        Program(audience=PERSON, additions=additions, parts=ProgramParts(editor=files), chooser=chooser),
     )
     here = history.neighbours.enter() if history.neighbours else ()
     return FrontEndSetup(

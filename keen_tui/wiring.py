@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.agent.hooks.hooks import HookCommands
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.neighbours import Neighbours
@@ -20,8 +22,10 @@ from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
 from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.approvals import Permissions
 from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
 from keen_tui.agent.turn.retries import RetryPolicy
+from keen_tui.agent.turn.turn_setup import TurnOptions
 from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.events import Event
@@ -53,14 +57,12 @@ from keen_tui.tools.sandbox.command_network import CommandNetwork
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox, sandbox_here
 from keen_tui.tools.search.file_names import FileNames
 from keen_tui.tools.search.search import Searcher
-from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.toolbox import NO_PARTS, CommandTerms, ProgramParts, Toolbox, build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
 
 if TYPE_CHECKING:
     from keen_tui.agent.review.review import Review
     from keen_tui.agent.subagents.own_tree import OwnTree
-    from keen_tui.tools.files.workspace import EditorFiles
-    from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.review.review_diff import ReviewDiff
 
@@ -71,128 +73,189 @@ def build_chooser(environ: Mapping[str, str]) -> Chooser:
     return Chooser(load_catalog(home / "providers"), Keys(environ, home), environ)
 
 
+class Program(Struct, frozen=True, kw_only=True):
+    """The program around a session. `audience` can be asked. `additions` are what the user and a trusted
+    project add, `parts` what the program itself brings along. `chooser` finds the models of sub-agents that
+    name one; None: none can."""
+
+    audience: Audience
+    additions: Additions = NO_ADDITIONS
+    parts: ProgramParts = NO_PARTS
+    chooser: Chooser | None = None
+
+
 def build_session(
     settings: Settings,
     workspace: Path,
     provider: Provider,
     info: ModelInfo | None,
+    program: Program,
     *,
-    audience: Audience,
     backup: TurnBackup | None = None,
     rules: Rules = NO_RULES,
     allowances: Allowances | None = None,
     instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
-    additions: Additions = NO_ADDITIONS,
-    functions: Sequence[FunctionSpec] = (),
-    chooser: Chooser | None = None,
-    editor: EditorFiles | None = None,
 ) -> tuple[Session, SubAgents]:
     """A session in `workspace` that uses the provider, and its sub-agents. `info` is what is known of its
-    model; `audience` can be asked; `backup` saves what its tools change. `rules` are the user's, `allowances`
-    what was allowed permanently here, `instruction_files` has AGENTS.md, `key_variables` names variables that
-    hold API keys, `additions` are what the user and a trusted project add, `functions` the tools of a
-    program. `chooser` finds the models of sub-agents that name one; None: none can. `editor` has the files as
-    the person sees them; None: the disk has."""
-    project = project_folder(workspace, os.environ)  # hooks run there: what the user agreed to is there
-
-    def sandbox_in(folder: Path) -> SandboxFinder:
-        skills = [skill.folder for skill in additions.skills]
-        return sandbox_here(folder, os.environ, skills) if settings.sandbox else no_sandbox()
-
-    toolbox = partial(
-        build_toolbox,
-        root=workspace,
-        backup=backup,
-        rules=rules,
-        sandbox=sandbox_in(workspace),
-        network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
-        key_variables=key_variables,
-        read_only_first=settings.permissions_read_only_first,
-        kept_back=data_folder(os.environ) / QUARANTINE,
-        skills=additions.skills,
-        functions=functions,
-        editor=editor,
-    )
-    watching = partial(
-        toolbox, scratch=data_folder(os.environ) / SCRATCH, watches_commands=settings.memory_watch_commands
-    )
-    built = partial(
-        Session,
-        workspace=workspace,
-        audience=audience,
-        retries=RetryPolicy(attempts=settings.retry_attempts),
-        compact_at=settings.compact_at,
+    model; `backup` saves what its tools change. `rules` are the user's, `allowances` what was allowed
+    permanently here, `instruction_files` has AGENTS.md, `key_variables` names variables that hold API
+    keys."""
+    permissions = Permissions(
+        mode=settings.mode,
+        audience=program.audience,
         rules=rules,
         allowances=allowances,
         network=settings.network,
-        instruction_files=instruction_files,
-        hook_programs=HookPrograms(project, dict.fromkeys(PROJECT_FOLDER, str(project)), key_variables),
     )
+    plan = _SessionPlan(settings, workspace, program, permissions, backup, instruction_files, key_variables)
+    return plan.session(provider, info)
 
-    def start(agent: AgentDefinition, hear: Callable[[Event], None], tree: OwnTree | None) -> Session:
-        parent = session.state.open.setup
-        provider, known = parent.provider.sibling(searches=agent.may_use("web_search")), session.state.info
-        if agent.model:
-            provider, known = _model_named(agent.model, settings, chooser)
-        make, tools = built, toolbox
-        shared = replace(session.shared, agent=agent.name, role=agent.instructions, hear=hear)
+
+class _SessionPlan:
+    """Builds a session, and later those of its sub-agents, from the same parts."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        workspace: Path,
+        program: Program,
+        permissions: Permissions,
+        backup: TurnBackup | None,
+        instruction_files: InstructionFiles | None,
+        key_variables: Callable[[], Iterable[str]],
+    ) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._program = program
+        self._permissions = permissions
+        self._backup = backup
+        self._files = instruction_files
+        self._options = TurnOptions(
+            max_steps=settings.max_steps,
+            retries=RetryPolicy(attempts=settings.retry_attempts),
+            policy=settings.memory_policy,
+            compact_at=settings.compact_at,
+        )
+        project = project_folder(workspace, os.environ)  # the user agreed to the hooks of this folder
+        self._hooks = HookCommands(
+            program.additions.hooks,
+            HookPrograms(project, dict.fromkeys(PROJECT_FOLDER, str(project)), key_variables),
+        )
+        self._commands = CommandTerms(
+            sandbox=self._sandbox_in(workspace),
+            network=CommandNetwork(setting=settings.network, is_open=permissions.rules.allow_all_hosts()),
+            read_only_first=settings.permissions_read_only_first,
+            aside=data_folder(os.environ) / QUARANTINE,
+        )
+        self._build_toolbox = partial(build_toolbox, rules=permissions.rules, key_variables=key_variables)
+        self._session: Session | None = None
+
+    def session(self, provider: Provider, info: ModelInfo | None) -> tuple[Session, SubAgents]:
+        """The session, and its sub-agents."""
+        additions = self._program.additions
+        agents = SubAgents(
+            self._start, self._enter_tree, self._forget_tree, at_once=self._settings.agents_at_once
+        )
+        self._session = Session(
+            workspace=self._workspace,
+            provider=provider,
+            info=info,
+            toolbox=self._build_toolbox(
+                self._workspace,
+                self._backup,
+                commands=self._watched(),
+                additions=additions,
+                auth=_auth() if additions.servers else None,
+                program=self._program.parts,
+            ),
+            agents=agents,
+            permissions=self._permissions,
+            options=self._options,
+            instruction_files=self._files,
+            hooks=self._hooks,
+        )
+        return self._session, agents
+
+    def _start(self, agent: AgentDefinition, hear: Callable[[Event], None], tree: OwnTree | None) -> Session:
+        """The session of a sub-agent, which works in that work tree if there is one."""
+        parent = self._session
+        assert parent
+        provider, info = self._model_of(agent, parent)
+        shared = replace(parent.shared, agent=agent.name, role=agent.instructions, hear=hear)
+        workspace, files = self._workspace, self._files
         if tree:
-            tools = partial(
-                watching,
-                root=tree.path,
-                backup=backup and backup.apart(),
-                sandbox=sandbox_in(tree.path),
-                functions=[each for each in functions if each.reads_only],  # others know nothing of the tree
-                editor=None,
-                caller=workspace,
-            )
-            files = instruction_files and replace(instruction_files, workspace=tree.path)
-            make = partial(built, workspace=tree.path, instruction_files=files)
+            workspace = tree.path
+            files = files and replace(files, workspace=tree.path)
             role, grants = f"{shared.role}\n\n{tree.role}", shared.grants.apart()
             shared = replace(shared, role=role, grants=grants)
-        return make(
+        toolbox = self._tools_in(tree).narrowed(agent, parent.state.open.setup.toolbox)
+        max_steps = self._settings.max_steps
+        return Session(
+            workspace=workspace,
             provider=provider,
-            info=known,
-            toolbox=tools().narrowed(agent, parent.toolbox),
-            mode=agent.mode_under(session.mode),
-            max_steps=min(agent.max_steps or settings.max_steps, settings.max_steps),
-            policy=session.policy,
-            hooks=[hook for hook in additions.hooks if hook.point in POINTS_IN_AGENTS],
+            info=info,
+            toolbox=toolbox,
             agents=SubAgents(),
+            permissions=replace(self._permissions, mode=agent.mode_under(parent.mode)),
+            options=replace(
+                self._options, max_steps=min(agent.max_steps or max_steps, max_steps), policy=parent.policy
+            ),
+            instruction_files=files,
+            hooks=replace(
+                self._hooks, hooks=[hook for hook in self._hooks.hooks if hook.point in POINTS_IN_AGENTS]
+            ),
             shared=shared,
         )
 
-    def enter_tree(agent: AgentDefinition, session_id: str) -> OwnTree:
-        if agent.mode_under(session.mode) == "plan":
+    def _model_of(self, agent: AgentDefinition, parent: Session) -> tuple[Provider, ModelInfo | None]:
+        """The model that it names, else the one of the parent."""
+        if agent.model:
+            return _model_named(agent.model, self._settings, self._program.chooser)
+        provider = parent.state.open.setup.provider
+        return provider.sibling(searches=agent.may_use("web_search")), parent.state.info
+
+    def _tools_in(self, tree: OwnTree | None) -> Toolbox:
+        """The tools of a sub-agent, before they are narrowed. Of a program's functions, one with a work tree
+        has those that only read: the others know nothing of the tree."""
+        skills, parts = replace(NO_ADDITIONS, skills=self._program.additions.skills), self._program.parts
+        if tree is None:
+            return self._build_toolbox(
+                self._workspace, self._backup, commands=self._commands, additions=skills, program=parts
+            )
+        return self._build_toolbox(
+            tree.path,
+            self._backup and self._backup.apart(),
+            commands=replace(self._watched(), sandbox=self._sandbox_in(tree.path)),
+            additions=skills,
+            program=ProgramParts([each for each in parts.functions if each.reads_only]),
+            caller=self._workspace,
+        )
+
+    def _watched(self) -> CommandTerms:
+        """The terms of commands whose changes are noticed."""
+        scratch, watched = data_folder(os.environ) / SCRATCH, self._settings.memory_watch_commands
+        return replace(self._commands, scratch=scratch, watched=watched)
+
+    def _sandbox_in(self, folder: Path) -> SandboxFinder:
+        if not self._settings.sandbox:
+            return no_sandbox()
+        return sandbox_here(folder, os.environ, [skill.folder for skill in self._program.additions.skills])
+
+    def _enter_tree(self, agent: AgentDefinition, session_id: str) -> OwnTree:
+        assert self._session
+        if agent.mode_under(self._session.mode) == "plan":
             raise SessionRefused(
                 "In plan mode there is no work tree for it: git would have to make a branch."
             )
         from keen_tui.agent.subagents import own_tree  # noqa: PLC0415 - only where one works apart
 
-        return own_tree.enter_tree(workspace, agent.name, session_id)
+        return own_tree.enter_tree(self._workspace, agent.name, session_id)
 
-    def forget_tree(agent: str, session_id: str) -> None:
+    def _forget_tree(self, agent: str, session_id: str) -> None:
         from keen_tui.agent.subagents import own_tree  # noqa: PLC0415 - only where one worked
 
-        own_tree.forget_tree(workspace, agent, session_id)
-
-    agents = SubAgents(start, enter_tree, forget_tree, at_once=settings.agents_at_once)
-    session = built(
-        provider=provider,
-        info=info,
-        toolbox=watching(
-            servers=additions.servers,
-            auth=_auth() if additions.servers else None,
-            agents=additions.agents,
-        ),
-        mode=settings.mode,
-        max_steps=settings.max_steps,
-        policy=settings.memory_policy,
-        hooks=additions.hooks,
-        agents=agents,
-    )
-    return session, agents
+        own_tree.forget_tree(self._workspace, agent, session_id)
 
 
 def build_review(
@@ -227,24 +290,25 @@ def build_review(
         info=info,
         toolbox=tools.narrowed(REVIEWER, tools, [tool]),
         agents=SubAgents(),
-        mode="plan",
-        audience=NO_AUDIENCE,
-        max_steps=settings.max_steps,
-        retries=RetryPolicy(attempts=settings.retry_attempts),
-        compact_at=settings.compact_at,
-        rules=rules,
-        network="off",
+        permissions=Permissions(mode="plan", audience=NO_AUDIENCE, rules=rules, network="off"),
+        options=TurnOptions(
+            max_steps=settings.max_steps,
+            retries=RetryPolicy(attempts=settings.retry_attempts),
+            compact_at=settings.compact_at,
+            attaches=False,
+        ),
         instruction_files=InstructionFiles(
             workspace=diff.root, settings_folder=home, home=Path.home(), of_project=False
         ),
-        hooks=[hook for hook in read_own_hooks(home / HOOKS).found if hook.point in points],
-        hook_programs=HookPrograms(
-            diff.root,
-            dict.fromkeys(PROJECT_FOLDER, str(diff.root)),
-            lambda: key_variables(settings, environ),
+        hooks=HookCommands(
+            [hook for hook in read_own_hooks(home / HOOKS).found if hook.point in points],
+            HookPrograms(
+                diff.root,
+                dict.fromkeys(PROJECT_FOLDER, str(diff.root)),
+                lambda: key_variables(settings, environ),
+            ),
         ),
         shared=Shared(clock=WorkClock(time.monotonic), role=REVIEWER.instructions),
-        attaches=False,
     )
     return Review(session, SessionManager(session, store, backup), tool, diff, hear)
 
@@ -301,16 +365,9 @@ def build_saved_session(
     info: ModelInfo | None,
     store: SessionStore,
     environ: Mapping[str, str],
-    *,
-    audience: Audience,
-    additions: Additions = NO_ADDITIONS,
-    functions: Sequence[FunctionSpec] = (),
-    chooser: Chooser | None = None,
-    editor: EditorFiles | None = None,
+    program: Program,
 ) -> tuple[Session, SessionManager, ChangeService]:
     """A session that is saved, the manager that saves it and puts others in its place, and its changes.
-    `audience` can be asked, `additions` are what the user and a trusted project add, `functions` the tools of
-    a program; `chooser` finds the models of sub-agents, `editor` has the files as the person sees them.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -322,7 +379,7 @@ def build_saved_session(
         workspace,
         provider,
         info,
-        audience=audience,
+        program,
         backup=backup,
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", project_folder(workspace, environ)),
@@ -333,10 +390,6 @@ def build_saved_session(
             fallbacks=settings.instructions_fallbacks,
         ),
         key_variables=lambda: key_variables(settings, environ),
-        additions=additions,
-        functions=functions,
-        chooser=chooser,
-        editor=editor,
     )
     manager = SessionManager(
         session,
@@ -344,8 +397,8 @@ def build_saved_session(
         backup,
         keeps_pending=settings.pending_durable,
         memory_only=lambda: is_declined("pending_durable", environ),
-        titles=settings.titles if audience.is_person else "off",
-        indexes=audience.is_person,
+        titles=settings.titles if program.audience.is_person else "off",
+        indexes=program.audience.is_person,
         neighbours=Neighbours(session, Presence(environ, workspace), store.checkpoints_of),
         agents=agents,
     )

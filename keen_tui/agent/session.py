@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from keen_tui.agent.hooks.hook_runner import Programs
-from keen_tui.agent.hooks.hooks import session_hooks
+from keen_tui.agent.hooks.hooks import NO_HOOKS, HookCommands, session_hooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, InstructionFiles, Instructions
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.job_slot import JobSlot
@@ -19,19 +18,17 @@ from keen_tui.agent.runner import Runner
 from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.agent_calls import AgentCalls
-from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.approvals import ASKS_PERSON, Approvals, Permissions
 from keen_tui.agent.turn.context_meter import ContextMeter
 from keen_tui.agent.turn.context_report import next_sizes, report, with_draft
 from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.one_shot import answer_aside
 from keen_tui.agent.turn.questions import UserQuestions
-from keen_tui.agent.turn.reply import PERSON, Audience
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
-from keen_tui.agent.turn.retries import RetryPolicy
-from keen_tui.agent.turn.turn_setup import PendingStore, TurnSetup
+from keen_tui.agent.turn.turn_setup import USUAL_TURNS, PendingStore, TurnOptions, TurnSetup
 from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.domain.bus import EventBus
-from keen_tui.domain.choices import Mode, Network, PolicyName, Scope
+from keen_tui.domain.choices import Mode, PolicyName, Scope
 from keen_tui.domain.errors import PROGRAM_ENDED, STOPPED, SessionRefused
 from keen_tui.domain.events import (
     Event,
@@ -55,13 +52,10 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.wire.provider import Provider
-from keen_tui.settings.added.hooks import Hook
 from keen_tui.system.background_jobs import BackgroundJobs
 from keen_tui.system.threads import run_in_thread
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.calls.earlier import SessionRecord
-from keen_tui.tools.permissions.allowances import Allowances
-from keen_tui.tools.rules.rules import NO_RULES, Rules
 from keen_tui.tools.toolbox import Toolbox
 
 
@@ -69,17 +63,13 @@ class Session:
     """A conversation with an agent in one workspace.
 
     Args:
-        audience: who can be asked.
-        max_steps: model calls a turn may make before it ends as incomplete.
+        permissions: what it may do, and who can be asked.
+        options: how its turns are run.
         info: what is known of the model: its context window and its price.
-        policy: how much of a finished turn later turns get.
-        compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
-        network: what becomes of hosts that commands want to reach and no rule is about.
         instruction_files: where instructions are read from; None: there are none.
-        hooks: commands that run at events, and `hook_programs`, which runs them; None: none run.
+        hooks: commands that run at events.
         agents: the sub-agents.
         shared: what the session of a sub-agent shares with its parent's; None: it isn't one.
-        attaches: whether messages attach the images and resources that they name, and call skills.
     """
 
     def __init__(
@@ -87,83 +77,61 @@ class Session:
         *,
         workspace: Path,
         provider: Provider,
+        info: ModelInfo | None = None,
         toolbox: Toolbox,
         agents: AgentCalls,
-        mode: Mode = "ask",
-        audience: Audience = PERSON,
-        max_steps: int = 100,
-        retries: RetryPolicy | None = None,
-        info: ModelInfo | None = None,
-        policy: PolicyName = "summary",
-        compact_at: int = 85,
-        rules: Rules = NO_RULES,
-        allowances: Allowances | None = None,
-        network: Network = "ask",
+        permissions: Permissions = ASKS_PERSON,
+        options: TurnOptions = USUAL_TURNS,
         instruction_files: InstructionFiles | None = None,
-        hooks: Sequence[Hook] = (),
-        hook_programs: Programs | None = None,
+        hooks: HookCommands = NO_HOOKS,
         shared: Shared | None = None,
-        attaches: bool = True,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
         self.bus = EventBus()
         self._agents = agents
         agents.serve(self._publish, self.bus.publish, lambda: self._why_stopped)
-        self.shared = shared = shared or Shared(clock=WorkClock(clock))
+        self.shared = shared = shared or Shared(clock=WorkClock(time.monotonic))
         self._instruction_files = instruction_files
-        self._why_stopped = STOPPED
-        self._is_closed = False
+        self._why_stopped, self._is_closed = STOPPED, False
+        audience, waiting = permissions.audience, shared.clock.standing
         self._surroundings = Surroundings(
             toolbox, self._publish, lambda: self.turn, lambda: self.running, attended=audience.is_person
         )
-        self._job = JobSlot()
-        self._background = BackgroundJobs()
+        self._job, self._background = JobSlot(), BackgroundJobs()
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
         self._queue = MessageQueue(self._publish)
-        self._hooks = session_hooks(
-            hooks, hook_programs, workspace, self._publish, lambda: self.mode, shared.agent
-        )
+        self._hooks = session_hooks(hooks, workspace, self._publish, lambda: self.mode, shared.agent)
         self._approvals = Approvals(
-            self._publish,
-            mode=mode,
-            audience=audience,
-            waiting=shared.clock.standing,
-            rules=rules,
-            allowances=allowances,
-            workspace=workspace,
-            network=network,
-            hooks=self._hooks.permission,
-            grants=shared.grants,
-        )
+            self._publish, permissions, waiting=waiting, workspace=workspace,
+            hooks=self._hooks.permission, grants=shared.grants,
+        )  # fmt: skip
         setup = TurnSetup(
             provider=provider,
             price=info.price if info else None,
             toolbox=toolbox,
             approvals=self._approvals,
-            questions=UserQuestions(self._publish, attended=audience.answers, waiting=shared.clock.standing),
+            questions=UserQuestions(self._publish, attended=audience.answers, waiting=waiting),
             hooks=self._hooks,
+            agents=agents,
             workspace=workspace,
             publish=self._publish,
             clock=shared.clock,
-            max_steps=max_steps,
-            retries=retries or RetryPolicy(),
-            skills=toolbox.skills.listed if toolbox.skills else "",
+            options=options,
             role=shared.role,
-            attaches=attaches,
-            agents=agents,
             pace=shared.pace,
             queue=self._queue,
             why_stopped=lambda: self._why_stopped,
         )
         opened = OpenSession(setup=setup, instructions=InstructionWatch(instruction_files))
-        toolbox.earlier.record = HeldRecord()
-        if toolbox.skills:
-            toolbox.skills.in_use = lambda: {skill.name for skill in self.skills_in_use}
-        self.state = SessionState(open=opened, policy=policy_of(policy), info=info, compact_at=compact_at)
+        self.state = SessionState(
+            open=opened, policy=policy_of(options.policy), info=info, compact_at=options.compact_at
+        )
         self._runner = Runner(
             self.state, self._job, self._queue, self._meter, self._background, self._publish
         )
+        toolbox.earlier.record = HeldRecord()
+        if toolbox.skills:
+            toolbox.skills.in_use = lambda: {skill.name for skill in self.skills_in_use}
 
     # What a front end reads.
 

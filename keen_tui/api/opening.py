@@ -22,8 +22,9 @@ from keen_tui.domain.errors import NOBODY, ConfigError, StorageFailed
 from keen_tui.frontends.headless.run import opened_session
 from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.threads import to_the_end
-from keen_tui.tools.functions.signature import function_specs
-from keen_tui.wiring import build_saved_session, build_store
+from keen_tui.tools.functions.signature import FunctionSpec, function_specs
+from keen_tui.tools.toolbox import ProgramParts
+from keen_tui.wiring import Program, build_saved_session, build_store
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +85,20 @@ async def open_session(
         memory=memory,
         settings=settings or {},
     )
-    functions = function_specs(tools)
+    async with _opened(wanted, function_specs(tools), approve, answer, resume, save=save) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _opened(
+    wanted: WantedSession,
+    functions: Sequence[FunctionSpec],
+    approve: Approve | None,
+    answer: AnswerQuestion | None,
+    resume: str,
+    *,
+    save: bool,
+) -> AsyncIterator[KeenSession]:
     found = await asyncio.to_thread(prepared, wanted, os.environ)
     with _store(save) as store:
         session, history, _ = build_saved_session(
@@ -94,10 +108,12 @@ async def open_session(
             found.choice.model,
             store,
             os.environ,
-            audience=Audience(approves=approve is not None, answers=answer is not None, nobody=_NOBODY),
-            additions=found.additions,
-            functions=functions,
-            chooser=found.chooser,
+            Program(
+                audience=Audience(approves=approve is not None, answers=answer is not None, nobody=_NOBODY),
+                additions=found.additions,
+                parts=ProgramParts(functions),
+                chooser=found.chooser,
+            ),
         )
         answering = ProgramAnswers(session, approve, answer)
         opened = KeenSession(session, history, answering, tuple(found.notices))

@@ -30,7 +30,7 @@ from keen_tui.frontends.headless.sentences import progress_line
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.wire.provider import Connection
 from keen_tui.settings.schema import Settings
-from keen_tui.wiring import build_session
+from keen_tui.wiring import Program, build_session
 
 
 @contextmanager
@@ -49,9 +49,9 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
             price=Price(input=0.0, output=0.0, cached_input=0.0, cache_write=0.0),  # a script costs nothing
         )
         provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
-        yield build_session(
-            settings._replace(retry_attempts=ATTEMPTS), root, provider, info, audience=PERSON
-        )[0]
+        settings = settings._replace(retry_attempts=ATTEMPTS)
+        session, _ = build_session(settings, root, provider, info, Program(audience=PERSON))
+        yield session
 
 
 @contextmanager

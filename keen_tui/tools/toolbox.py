@@ -10,10 +10,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
+from keen_tui.settings.additions import NO_ADDITIONS, Additions
 from keen_tui.system.child_environment import api_keys
 from keen_tui.system.executables import find_program
 from keen_tui.text.redaction import taken_out
@@ -63,46 +65,43 @@ _PARENT_ONLY: Final = frozenset(("propose_plan", "recall"))
 """Tools that no sub-agent gets: only the person's own session has plans, and earlier turns."""
 
 
-class Toolbox:
-    """Finds the tool for a call.
+class SharedParts(Struct, frozen=True, kw_only=True):
+    """What the tools of a session work with together.
 
     `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
-    files of commands that were kept back. `earlier` is the record that `recall` reads. `watch` finds what
+    files of commands that were set aside. `earlier` is the record that `recall` reads. `watch` finds what
     commands change; None: nobody does. `skills` are those that can be used, None if there are none. `servers`
     are the MCP servers, None without any: their tools come and go. `tasks` are the commands in the
     background. `known` is what the model knows of files. `saved_commits` saves those of a command that ran
     when Keen was killed, and returns sentences; it blocks.
     """
 
-    def __init__(
-        self,
-        tools: Sequence[Tool],
-        sandbox: SandboxFinder | None = None,
-        todos: TodoList | None = None,
-        own_commands: OwnCommands | None = None,
-        keys: Callable[[], Collection[str]] = tuple,
-        quarantine: Quarantine | None = None,
-        earlier: EarlierTurns | None = None,
-        watch: CommandWatch | None = None,
-        skills: SkillShelf | None = None,
-        servers: SessionServers | None = None,
-        tasks: BackgroundTasks | None = None,
-        known: KnownFiles | None = None,
-        saved_commits: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
-        self.saved_commits = saved_commits
-        self.known = known or KnownFiles()
-        self.watch = watch
-        self.tasks = tasks or BackgroundTasks()
-        self.skills = skills
-        self.servers = servers
-        self._keys = keys
-        self._quarantine = quarantine
-        self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
-        self.sandbox = sandbox or no_sandbox()
-        self.todos = todos or TodoList()
-        self.earlier = earlier or EarlierTurns()
+    sandbox: SandboxFinder = field(default_factory=no_sandbox)
+    todos: TodoList = field(default_factory=TodoList)
+    own_commands: OwnCommands = field(default_factory=lambda: OwnCommands(Path.cwd(), lambda: None))
+    keys: Callable[[], Collection[str]] = tuple
+    quarantine: Quarantine | None = None
+    earlier: EarlierTurns = field(default_factory=EarlierTurns)
+    watch: CommandWatch | None = None
+    skills: SkillShelf | None = None
+    servers: SessionServers | None = None
+    tasks: BackgroundTasks = field(default_factory=BackgroundTasks)
+    known: KnownFiles = field(default_factory=KnownFiles)
+    saved_commits: Callable[[], Sequence[str]] = tuple
+
+
+class Toolbox:
+    """Finds the tool for a call. The other attributes are those of `SharedParts`."""
+
+    def __init__(self, tools: Sequence[Tool], parts: SharedParts | None = None) -> None:
+        self._parts = parts = parts or SharedParts()
+        self.sandbox, self.todos, self.own_commands = parts.sandbox, parts.todos, parts.own_commands
+        self.earlier, self.watch, self.skills, self.servers = (
+            parts.earlier, parts.watch, parts.skills, parts.servers
+        )  # fmt: skip
+        self.tasks, self.known, self.saved_commits = parts.tasks, parts.known, parts.saved_commits
+        self._keys, self._quarantine = parts.keys, parts.quarantine
         self._tools = {tool.spec.name: tool for tool in tools}
         self._task = next((tool for tool in tools if isinstance(tool, Task)), None)
 
@@ -172,16 +171,7 @@ class Toolbox:
         self.known.author = parent.known.author
         return Toolbox(
             [*(each for each in usable if each.spec.name not in _PARENT_ONLY), *own],
-            self.sandbox,
-            self.todos,
-            self.own_commands,
-            self._keys,
-            self._quarantine,
-            self.earlier,
-            self.watch or parent.watch,
-            self.skills,
-            tasks=self.tasks,
-            known=self.known,
+            replace(self._parts, watch=self.watch or parent.watch, servers=None, saved_commits=tuple),
         )
 
     async def without_keys(self, text: str) -> str:
@@ -211,101 +201,122 @@ def _no_key_in_failures(keys: Collection[str]) -> Iterator[None]:
         raise ToolFailure(taken_out(keys, str(failure))) from None
 
 
+class CommandTerms(Struct, frozen=True, kw_only=True):
+    """How commands run.
+
+    `sandbox` finds the sandbox; None: they run without one. `network` is the network access that they have in
+    it, and the addresses that pages may have. With `read_only_first`, one that would ask runs first where it
+    can write nothing. `aside` is the folder for new files that would run code later; None: they stay in
+    place. `scratch` is the folder for what belongs to commands; None: nobody watches what they change.
+    `watched` says whether the user wants that.
+    """
+
+    sandbox: SandboxFinder | None = None
+    network: CommandNetwork = NO_NETWORK
+    read_only_first: bool = True
+    aside: Path | None = None
+    scratch: Path | None = None
+    watched: bool = True
+
+
+USUAL_TERMS: Final = CommandTerms()
+
+
+class ProgramParts(Struct, frozen=True):
+    """What the program that runs Keen brings along: `functions` are its tools, `editor` has the files as the
+    person sees them; None: the disk has."""
+
+    functions: Sequence[FunctionSpec] = ()
+    editor: EditorFiles | None = None
+
+
+NO_PARTS: Final = ProgramParts()
+
+
 def build_toolbox(
     root: Path,
     backup: Backup | None = None,
     *,
     rules: Rules = NO_RULES,
-    sandbox: SandboxFinder | None = None,
-    network: CommandNetwork = NO_NETWORK,
-    rg: str | None = None,
-    use_rg: bool = True,
-    key_variables: Callable[[], Iterable[str]] = tuple,
-    read_only_first: bool = True,
-    kept_back: Path | None = None,
-    scratch: Path | None = None,
-    watches_commands: bool = True,
-    skills: Sequence[Skill] = (),
-    servers: Sequence[McpServer] = (),
+    commands: CommandTerms = USUAL_TERMS,
+    additions: Additions = NO_ADDITIONS,
     auth: AuthFactory | None = None,
+    program: ProgramParts = NO_PARTS,
     caller: Path | None = None,
-    agents: Sequence[AgentDefinition] = (),
-    editor: EditorFiles | None = None,
-    functions: Sequence[FunctionSpec] = (),
+    key_variables: Callable[[], Iterable[str]] = tuple,
+    use_rg: bool = True,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
     Args:
         backup: saves the content of files before a change.
         rules: the user's rules.
-        sandbox: finds the sandbox for commands; None: they run without one.
-        network: the network access of sandboxed commands, and the addresses that pages may have.
-        rg: path of ripgrep; None looks it up in PATH.
-        use_rg: False searches in Python even if ripgrep is installed.
-        key_variables: further names of variables with API keys, besides those whose name says so.
-        read_only_first: a command that would ask runs first where it can write nothing.
-        kept_back: the folder for new files of commands that would run code later; None: they stay in place.
-        scratch: the folder for what belongs to commands; None: they aren't watched.
-        watches_commands: whether the user wants them to be watched.
-        skills: those that can be used; their folders can be read without a question.
-        servers: the MCP servers.
+        commands: how commands run.
+        additions: the skills that can be used, whose folders can be read without a question, the MCP servers
+            and the sub-agents that can be called.
         auth: signs requests to servers.
+        program: what the program that runs Keen brings along.
         caller: the folder of the caller of a sub-agent that works apart; None for everyone else.
-        agents: the sub-agents that can be called.
-        editor: has the files as the person sees them; None: the disk has.
-        functions: the tools of the program that runs Keen.
+        key_variables: further names of variables with API keys, besides those whose name says so.
+        use_rg: False searches in Python even if ripgrep is installed.
     """
-    sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
-    tasks = BackgroundTasks()
     named = cache(lambda: tuple(key_variables()))
 
     def keys() -> frozenset[str]:
         return api_keys(os.environ, named())
 
-    folders = [skill.folder for skill in skills]
-    workspace = Workspace(root, backup, rules, folders, editor, caller)
-    shelf, skill_tools = _with_skills(workspace, skills)
-    quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
-    searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
-    return Toolbox(
-        (
-            ReadFile(workspace),
-            WriteFile(workspace, keys),
-            EditFile(workspace),
-            GlobFiles(workspace, searcher),
-            GrepFiles(workspace, searcher),
-            Bash(
-                workspace,
-                sandbox,
-                keys,
-                network,
-                tasks=tasks,
-                read_only_first=read_only_first,
-                quarantine=quarantine,
-            ),
-            TaskOutput(tasks),
-            TaskStop(tasks),
-            AskUser(),
-            TodoWrite(todos),
-            ProposePlan(),
-            Recall(workspace, searcher, earlier),
-            WebFetch(workspace, partial(page_fetcher, network.internet), keys),
-            *skill_tools,
-            *([Task(agents)] if agents else []),
-            *(_built_functions(functions, workspace) if functions else ()),
+    folders = [skill.folder for skill in additions.skills]
+    workspace = Workspace(root, backup, rules, folders, program.editor, caller)
+    sandbox = commands.sandbox or no_sandbox()
+    shelf, skill_tools = _with_skills(workspace, additions.skills)
+    servers = additions.servers
+    watch = None
+    if scratch := commands.scratch:
+        watch = CommandWatch(workspace.root, scratch, backup, keys, watches=commands.watched)
+    parts = SharedParts(
+        sandbox=sandbox,
+        own_commands=OwnCommands(workspace.root, workspace.new_output_file, named),
+        keys=keys,
+        quarantine=Quarantine(commands.aside, workspace.root) if commands.aside else None,
+        watch=watch,
+        skills=shelf,
+        servers=_built_servers(servers, workspace, sandbox, auth) if servers else None,
+        known=workspace.known,
+        saved_commits=partial(saved_commits, workspace.root, scratch) if scratch else tuple,
+    )
+    searcher = Searcher(workspace, find_program("rg") if use_rg else None)
+    own = _own_tools(workspace, searcher, commands, parts)
+    agents = [Task(additions.agents)] if additions.agents else []
+    functions = _built_functions(program.functions, workspace) if program.functions else ()
+    return Toolbox((*own, *skill_tools, *agents, *functions), parts)
+
+
+def _own_tools(
+    workspace: Workspace, searcher: Searcher, commands: CommandTerms, parts: SharedParts
+) -> tuple[Tool, ...]:
+    """The tools that every session has, in the order in which the model gets them."""
+    return (
+        ReadFile(workspace),
+        WriteFile(workspace, parts.keys),
+        EditFile(workspace),
+        GlobFiles(workspace, searcher),
+        GrepFiles(workspace, searcher),
+        Bash(
+            workspace,
+            parts.sandbox,
+            parts.keys,
+            commands.network,
+            tasks=parts.tasks,
+            read_only_first=commands.read_only_first,
+            quarantine=parts.quarantine,
         ),
-        sandbox,
-        todos,
-        OwnCommands(workspace.root, workspace.new_output_file, named),
-        keys,
-        quarantine,
-        earlier,
-        CommandWatch(workspace.root, scratch, backup, keys, watches=watches_commands) if scratch else None,
-        shelf,
-        _built_servers(servers, workspace, sandbox, auth) if servers else None,
-        tasks,
-        workspace.known,
-        partial(saved_commits, workspace.root, scratch) if scratch else tuple,
+        TaskOutput(parts.tasks),
+        TaskStop(parts.tasks),
+        AskUser(),
+        TodoWrite(parts.todos),
+        ProposePlan(),
+        Recall(workspace, searcher, parts.earlier),
+        WebFetch(workspace, partial(page_fetcher, commands.network.internet), parts.keys),
     )
 
 

@@ -16,6 +16,8 @@ from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.approvals import Permissions
+from keen_tui.agent.turn.turn_setup import TurnOptions
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.choices import Output
@@ -69,8 +71,8 @@ async def turn(
             provider=provider_for(server, "openai-chat"),
             agents=SubAgents(),
             toolbox=build_toolbox(workspace, backup),
-            mode="auto",
-            retries=ONE_ATTEMPT,
+            permissions=Permissions(mode="auto"),
+            options=TurnOptions(retries=ONE_ATTEMPT),
         )
         history = SessionManager(session, SessionStore(folder / "home"), backup, opener=disk.open)
         yield asyncio.create_task(run_prompt(session, "write it", output, out, err, history)), out, err

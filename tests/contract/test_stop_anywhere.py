@@ -19,7 +19,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.toolbox import CommandTerms, build_toolbox
 from keen_tui.tools.work_tree.watch import CommandChanges
 from tests.campaigns.waits.playing import broken_at, count_points
 from tests.campaigns.waits.scripts import SCRIPTS, WaitScript
@@ -137,7 +137,7 @@ async def test_stopped_before_the_first_request_it_ends_as_an_error(tmp_path: Pa
 async def test_a_stop_during_the_search_for_changes_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    toolbox = build_toolbox(tmp_path / "work", scratch=tmp_path / "scratch")
+    toolbox = build_toolbox(tmp_path / "work", commands=CommandTerms(scratch=tmp_path / "scratch"))
     (tmp_path / "work").mkdir()
     assert toolbox.watch
     looked = toolbox.watch.end

@@ -16,6 +16,7 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
 from keen_tui.settings.added.skills import Skill
+from keen_tui.settings.additions import Additions
 from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.background.held_output import HeldOutput
@@ -23,7 +24,7 @@ from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
 from keen_tui.tools.calls.question_spec import QuestionReply
 from keen_tui.tools.process.process import Ended
 from keen_tui.tools.sandbox.command_network import CommandNetwork
-from keen_tui.tools.toolbox import Toolbox, build_toolbox
+from keen_tui.tools.toolbox import CommandTerms, Toolbox, build_toolbox
 from tests.support.waiting import LIMIT
 from tests.support.web_server import HOST, WebServer, answer
 
@@ -211,7 +212,9 @@ def skill(tmp_path_factory: pytest.TempPathFactory) -> Skill:
 async def toolbox(project: Path, skill: Skill) -> AsyncIterator[Toolbox]:
     async with WebServer({"/": answer(b"hello")}).running() as server:
         network = CommandNetwork(internet=server.internet)
-        toolbox = build_toolbox(project, network=network, skills=(skill,))
+        toolbox = build_toolbox(
+            project, commands=CommandTerms(network=network), additions=Additions(skills=(skill,))
+        )
         begin_task(toolbox.tasks)
         yield toolbox
         await toolbox.tasks.close()

@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from keen_tui.agent.hooks.hooks import HookCommands
 from keen_tui.agent.session import Session
+from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.approvals import Permissions
 from keen_tui.agent.turn.reply import NO_AUDIENCE, PERSON
 from keen_tui.agent.turn.retries import RetryPolicy
+from keen_tui.agent.turn.turn_setup import TurnOptions
+from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
 from keen_tui.demo.wires import seen
@@ -35,12 +40,13 @@ from keen_tui.providers.wire.provider import Connection, Provider
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.settings.added.skills import Skill
+from keen_tui.settings.additions import Additions
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.process.hook_process import HookPrograms
 from keen_tui.tools.rules.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.command_network import NO_NETWORK, CommandNetwork
 from keen_tui.tools.sandbox.probe import SandboxFinder
-from keen_tui.tools.toolbox import Toolbox, build_toolbox
+from keen_tui.tools.toolbox import CommandTerms, Toolbox, build_toolbox
 from tests.support.waiting import LIMIT, one_round, until
 from tests.support.wire import assert_valid
 
@@ -248,26 +254,21 @@ async def at_work(
             toolbox=toolbox
             or build_toolbox(
                 workspace,
-                sandbox=sandbox,
-                network=network,
                 rules=rules,
-                kept_back=kept_back,
-                skills=skills,
-                servers=servers,
+                commands=CommandTerms(sandbox=sandbox, network=network, aside=kept_back),
+                additions=Additions(skills=tuple(skills), servers=tuple(servers)),
             ),
-            mode=mode,
-            audience=PERSON if attended else NO_AUDIENCE,
-            max_steps=max_steps,
-            retries=retries,
-            clock=clock,
-            policy=policy,
             info=info,
-            compact_at=compact_at,
-            allowances=allowances,
-            network=network.setting,
-            rules=rules,
-            hooks=hooks,
-            hook_programs=HookPrograms(workspace, {"CLAUDE_PROJECT_DIR": str(workspace)}),
+            permissions=Permissions(
+                mode=mode,
+                audience=PERSON if attended else NO_AUDIENCE,
+                rules=rules,
+                allowances=allowances,
+                network=network.setting,
+            ),
+            options=TurnOptions(max_steps=max_steps, retries=retries, policy=policy, compact_at=compact_at),
+            hooks=HookCommands(hooks, HookPrograms(workspace, {"CLAUDE_PROJECT_DIR": str(workspace)})),
+            shared=Shared(clock=WorkClock(clock)),
         )
         log = EventLog(session.bus.subscribe())
         try:

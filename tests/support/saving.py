@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from keen_tui.agent.hooks.hooks import HookCommands
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.approvals import Permissions
+from keen_tui.agent.turn.turn_setup import TurnOptions
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
@@ -21,11 +24,12 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.providers.wire.provider import Provider
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.added.mcp_servers import McpServer
+from keen_tui.settings.additions import Additions
 from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.folders import workspace_folder
 from keen_tui.tools.process.hook_process import HookPrograms
-from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.toolbox import CommandTerms, build_toolbox
 from tests.support.agent import ONE_ATTEMPT, Bench, EventLog, Script, provider_for
 from tests.support.waiting import until
 
@@ -93,17 +97,17 @@ class Place:
             toolbox=build_toolbox(
                 self.workspace,
                 backup,
-                scratch=None if watches is None else self.folder / "scratch",
-                watches_commands=bool(watches),
-                servers=servers,
+                commands=CommandTerms(
+                    scratch=None if watches is None else self.folder / "scratch", watched=bool(watches)
+                ),
+                additions=Additions(servers=tuple(servers)),
             ),
-            mode="auto",
-            retries=ONE_ATTEMPT,
+            permissions=Permissions(mode="auto"),
+            options=TurnOptions(retries=ONE_ATTEMPT),
             instruction_files=InstructionFiles(
                 workspace=self.workspace, settings_folder=home or self.home, home=self.folder
             ),
-            hooks=hooks,
-            hook_programs=HookPrograms(self.workspace, {}),
+            hooks=HookCommands(hooks, HookPrograms(self.workspace, {})),
         )
         history = SessionManager(
             session, store, backup, keeps_pending=durable, memory_only=lambda: memory_only, opener=opener

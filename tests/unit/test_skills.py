@@ -419,7 +419,7 @@ from keen_tui import wiring, frontend_setup
 from keen_tui.settings.schema import Settings
 from keen_tui.tools.toolbox import build_toolbox
 read = frontend_setup.additions_here(Settings(), os.environ)
-build_toolbox(Path.cwd(), skills=read.skills)
+build_toolbox(Path.cwd(), additions=read)
 print(len(read.skills), *sorted({"yaml", "keen_tui.settings.added.skills"} & set(sys.modules)))
 """
 

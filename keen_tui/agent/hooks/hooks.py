@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer, joined
@@ -267,18 +268,28 @@ class SessionHooks:
         return answer
 
 
+class HookCommands(Struct, frozen=True):
+    """Commands that run at events, and what runs them; None: none runs."""
+
+    hooks: Sequence[Hook] = ()
+    programs: Programs | None = None
+
+
+NO_HOOKS: Final = HookCommands()
+
+
 def session_hooks(
-    hooks: Sequence[Hook],
-    programs: Programs | None,
+    commands: HookCommands,
     workspace: Path,
     publish: Callable[[Event], None],
     mode: Callable[[], Mode],
     agent: str = "",
 ) -> SessionHooks:
-    """The hooks of a session, which may be that of the sub-agent `agent`. `programs` runs their commands;
-    None: no hook runs."""
-    background = BackgroundJobs()
-    runner = HookRunner(hooks, programs, programs.folder if programs else workspace, publish, background)
+    """The hooks of a session, which may be that of the sub-agent `agent`."""
+    background, programs = BackgroundJobs(), commands.programs
+    runner = HookRunner(
+        commands.hooks, programs, programs.folder if programs else workspace, publish, background
+    )
     return SessionHooks(runner, workspace, publish, mode, background, agent)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer, denial
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
 from keen_tui.agent.turn.new_file_approvals import MADE, NewFileApprovals
-from keen_tui.agent.turn.reply import ApprovalReply, Audience
+from keen_tui.agent.turn.reply import PERSON, ApprovalReply, Audience
 from keen_tui.domain.choices import Mode, Network, Scope
 from keen_tui.domain.errors import NOBODY, ConfigError, SessionRefused
 from keen_tui.domain.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
@@ -68,17 +69,30 @@ class Grants(Struct):
         self.commands = ()
 
 
+class Permissions(Struct, frozen=True, kw_only=True):
+    """What a session may do, and who is asked about the rest. `mode` is the permission mode at its start,
+    `audience` who answers. `rules` are what the user's settings allow, ask about and deny, `allowances` the
+    commands and hosts that are allowed for good; None: none are, and none can be. `network` is what becomes
+    of hosts that no rule is about."""
+
+    mode: Mode = "ask"
+    audience: Audience = PERSON
+    rules: Rules = NO_RULES
+    allowances: Allowances | None = None
+    network: Network = "ask"
+
+
+ASKS_PERSON: Final = Permissions()
+
+
 class Approvals:
     """Asks, waits for the answer, and remembers what was allowed for the session.
 
     Args:
         publish: where ApprovalRequested and ApprovalAnswered go.
-        audience: who answers.
+        permissions: what the session may do, and who answers.
         waiting: entered while a person is asked.
-        rules: what the user's settings allow, ask about and deny.
-        allowances: commands and hosts that are allowed for good; None: none are, and none can be.
-        workspace: of the session; where `allowances` are those of another folder, the question says so.
-        network: what becomes of hosts that no rule is about.
+        workspace: of the session; where its allowances are those of another folder, the question says so.
         hooks: asks the hooks before a person.
         grants: what was allowed for the session so far; None: nothing.
 
@@ -88,24 +102,21 @@ class Approvals:
     def __init__(
         self,
         publish: Callable[[Event], None],
+        permissions: Permissions,
         *,
-        mode: Mode,
-        audience: Audience,
         waiting: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
-        rules: Rules = NO_RULES,
-        allowances: Allowances | None = None,
         workspace: Path | None = None,
-        network: Network = "ask",
         hooks: Callable[[int, ToolCall], Awaitable[HookAnswer]] | None = None,
         grants: Grants | None = None,
     ) -> None:
-        self.mode: Mode = mode
+        allowances = permissions.allowances
+        self.mode: Mode = permissions.mode
         self.grants = grants or Grants()
         self._hooks = hooks
         self._publish = publish
-        self._audience = audience
+        self._audience = permissions.audience
         self._waiting = waiting
-        self._rules = rules
+        self._rules = permissions.rules
         self._allowances = allowances
         self._saves_for_project = bool(allowances and workspace and allowances.workspace != workspace)
         self._told_of_plan = 0
@@ -116,9 +127,9 @@ class Approvals:
             publish,
             mode=lambda: self.mode,
             granted=self.grants.kinds,
-            rules=rules,
+            rules=permissions.rules,
             allowances=allowances,
-            network=network,
+            network=permissions.network,
         )
         self.new_files = NewFileApprovals(
             self._ask, self._remember, publish, mode=lambda: self.mode, granted=self.grants.kinds

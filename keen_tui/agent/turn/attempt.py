@@ -46,7 +46,7 @@ async def run_attempt(
             return blocked
         window_bytes = (window or ASSUMED_WINDOW) * meter.size.bytes_per_token
         await _take_server_tools(turn, setup, window_bytes)
-        if setup.attaches:
+        if setup.options.attaches:
             await _attach(turn, conversation, setup)
         return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
     except asyncio.CancelledError:

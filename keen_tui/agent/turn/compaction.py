@@ -74,7 +74,7 @@ async def compact(
     except asyncio.CancelledError:
         end = CompactionFailed(reason="interrupted", detail=setup.why_stopped())
     except ProviderError as error:
-        end = CompactionFailed(reason=error.reason, detail=setup.retries.explain(error))
+        end = CompactionFailed(reason=error.reason, detail=setup.options.retries.explain(error))
     except Exception as error:
         log.exception("a compaction failed by a bug")
         end = CompactionFailed(

@@ -56,7 +56,7 @@ async def run_turn(turn: ActiveTurn, setup: TurnSetup) -> Ending:
     except ProviderError as error:
         return Broken(
             reason=error.reason,
-            detail=setup.retries.explain(error),
+            detail=setup.options.retries.explain(error),
             may_pass=error.retryable,
             retry_after=error.retry_after,
         )
@@ -75,7 +75,7 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
         broken = await run_open_step(turn, setup, step) or await _boundary(turn, setup)
         if broken:
             return broken
-    while turn.step < setup.max_steps:
+    while turn.step < setup.options.max_steps:
         raise_if_cancelled()
         turn.step += 1
         reply = await _answered_with_news(turn, setup)
@@ -93,7 +93,8 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
                 return ending
             turn.trace.extend(goes_on)
             keep_pending(turn, setup)
-    return Broken(reason="step_limit", detail=f"The turn reached its limit of {setup.max_steps} steps.")
+    most = setup.options.max_steps
+    return Broken(reason="step_limit", detail=f"The turn reached its limit of {most} steps.")
 
 
 async def _boundary(turn: ActiveTurn, setup: TurnSetup) -> Broken | None:

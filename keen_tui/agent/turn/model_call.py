@@ -72,7 +72,7 @@ async def until_complete(
         if mend(failure):
             continue
         is_known = failure.rate_limited and pace.limits > limits
-        delay = pace.seconds_left if is_known else setup.retries.delay(attempt, failure)
+        delay = pace.seconds_left if is_known else setup.options.retries.delay(attempt, failure)
         if delay is None:
             raise failure
         if not is_known:
@@ -84,7 +84,7 @@ async def until_complete(
                 turn=turn,
                 step=step,
                 attempt=attempt,
-                max_attempts=setup.retries.most_attempts(failure),
+                max_attempts=setup.options.retries.most_attempts(failure),
                 delay=delay,
                 reason=failure.reason,
                 detail=str(failure),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct, field
 
@@ -17,6 +17,7 @@ from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.pace import Pace
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
+from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import STOPPED
 from keen_tui.domain.events import Event
 from keen_tui.domain.models import Identity, Price
@@ -85,16 +86,30 @@ class NewestRequest(Struct):
         self.past, self.traces, self.identity = past, traces, identity
 
 
+class TurnOptions(Struct, frozen=True, kw_only=True):
+    """How the turns of a session are run. A turn that makes `max_steps` model calls ends as incomplete;
+    `retries` says which failed calls are tried again. `policy` is how much of a finished turn later turns
+    get. At `compact_at` percent of the context window the conversation is summarised, 0: never. `attaches`
+    says whether messages attach the images and resources that they name, and call skills."""
+
+    max_steps: int = 100
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
+    policy: PolicyName = "summary"
+    compact_at: int = 85
+    attaches: bool = True
+
+
+USUAL_TURNS: Final = TurnOptions()
+
+
 class TurnSetup(Struct, frozen=True, kw_only=True):
     """What a turn is set up with. `price` is the model's price, None if it isn't known; `clock` gives
     seconds, never goes back and stands still while the person is asked; `pending_store` saves pending state
     beyond the process, if the user wants that; `projector` knows the session's previous request,
     `newest_request` what the last answered one was built from; `instructions` are those that the session
-    began with, `nested` those of folders below the workspace, `skills` the list of skills for the system
-    prompt, `role` what a sub-agent is to do; `attaches` says whether messages attach what they name with an
-    @; `queue` has the messages that go into the turn at its next results; `why_stopped` says in a sentence
-    who interrupted it; `agents` are its sub-agents, `pace` is when the model's server takes the next
-    request."""
+    began with, `nested` those of folders below the workspace, `role` what a sub-agent is to do; `queue` has
+    the messages that go into the turn at its next results; `why_stopped` says in a sentence who interrupted
+    it; `agents` are its sub-agents, `pace` is when the model's server takes the next request."""
 
     provider: Provider
     price: Price | None
@@ -106,20 +121,22 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     workspace: Path
     publish: Callable[[Event], None]
     clock: Callable[[], float]
-    max_steps: int
-    retries: RetryPolicy
+    options: TurnOptions
     retry_wait: RetryWait = field(default_factory=RetryWait)
     pending_store: PendingSlot = field(default_factory=PendingSlot)
     projector: Projector = field(default_factory=Projector)
     newest_request: NewestRequest = field(default_factory=NewestRequest)
     instructions: Instructions = NO_INSTRUCTIONS
     nested: NestedInstructions = field(default_factory=NestedInstructions)
-    skills: str = ""
     role: str = ""
-    attaches: bool = True
     pace: Pace = field(default_factory=Pace)
     queue: MessageQueue = field(default_factory=lambda: MessageQueue(lambda _: None))
     why_stopped: Callable[[], str] = lambda: STOPPED
+
+    @property
+    def skills(self) -> str:
+        """The list of skills for the system prompt; "" if there are none."""
+        return self.toolbox.skills.listed if self.toolbox.skills else ""
 
     def asking(self, call_id: str) -> tuple[Approvals, UserQuestions, str]:
         """The open questions, as `AgentCalls.asking` returns them."""

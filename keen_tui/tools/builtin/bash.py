@@ -147,34 +147,29 @@ class Bash:
     def target(self, arguments: Mapping[str, Any]) -> str:
         return mentioned(arguments, "command")
 
-    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+    def _checked(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         given = checked(self.spec, arguments)
+        if not given["command"].strip() or "\0" in given["command"]:
+            raise ToolFailure("bash: the command is empty, or contains a NUL character.")
+        if not 1 <= given.get("timeout", DEFAULT_TIMEOUT) <= LONGEST_TIMEOUT:
+            raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
+        return given
+
+    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+        given = self._checked(arguments)
         command, goes_on = given["command"], given.get("background", False)
         timeout = given.get("timeout", DEFAULT_TIMEOUT)
-        if not command.strip() or "\0" in command:
-            raise ToolFailure("bash: the command is empty, or contains a NUL character.")
-        if not 1 <= timeout <= LONGEST_TIMEOUT:
-            raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
-
         found = await self._sandbox.found()
         sandbox = found.sandbox
         access, parts = await asyncio.to_thread(self._looked_into, command, found)
         if given.get("changes_files") or goes_on or not self._read_only_first:
             access = replace(access, tries=False)
         limit = TimeLimit(None if goes_on and "timeout" not in given else timeout)
-        gate = None
+        written, uses, gate, new_files = list[str](), list[GitUse](), None, None
         if sandbox and not access.reads_only:
-            gate = await asyncio.to_thread(
-                self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
-            )
-
-        written, uses = list[str](), list[GitUse]()
-        new_files = None
-        if sandbox and not access.reads_only and self._quarantine:
-            new_files = NewFiles(self._look, self._quarantine, command, self._keys)
-
-        if gate:
-            gate.is_unattended = goes_on
+            gate = await self._gate_for(access, sandbox, limit, goes_on=goes_on)
+            if self._quarantine:
+                new_files = NewFiles(self._look, self._quarantine, command, self._keys)
 
         def planned(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> ShellRun:
             within = limit if gate or goes_on else TimeLimit(timeout)
@@ -201,23 +196,33 @@ class Bash:
         shares = not (access.reads_only or (gate and gate.install))
         hides_tracked = access.reads_only and not _is_git(access)
         terms = Terms(writes=not access.reads_only, hides_tracked=hides_tracked, shares_network=shares)
-        outside = Outside(
-            reason=partial(why_outside, sandbox, gate, written, uses), run=running(None, ORDINARY)
-        )
+        reason = partial(why_outside, sandbox, gate, written, uses)
+        outside = Outside(reason=reason, run=running(None, ORDINARY))
         revealing = Terms(reveals=access.secrets, shares_network=shares)
+        trial = None
+        if sandbox and access.tries:
+            trial = self._trial(command, access, sandbox, planned(sandbox, _NOTHING_WRITTEN))
         return PreparedCall(
             access=access,
             display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
             run=running(sandbox, terms, gate),
-            trial=self._trial(command, access, sandbox, planned(sandbox, _NOTHING_WRITTEN))
-            if sandbox and access.tries
-            else None,
+            trial=trial,
             after_yes=running(sandbox, revealing, gate) if access.secrets else None,
             outside=outside if sandbox and not goes_on else None,
             network=gate,
             new_files=new_files,
             goes_on=goes_on,
         )
+
+    async def _gate_for(
+        self, access: Access, sandbox: Sandbox, limit: TimeLimit, *, goes_on: bool
+    ) -> HostGate | None:
+        """What decides which hosts it may reach; None: it has no network."""
+        folder = self._workspace.root
+        gate = await asyncio.to_thread(self._network.gate_for, access.mentions, sandbox, limit, folder)
+        if gate:
+            gate.is_unattended = goes_on
+        return gate
 
     def _trial(self, command: str, access: Access, sandbox: Sandbox, read_only: ShellRun) -> Trial:
         """The same command in a place where it can't write anything permanent."""

@@ -147,8 +147,6 @@ def policy_for(
     scratch: Path | None = None,
     skills: Iterable[Path] = (),
     secrets: Iterable[Path] = (),
-    in_tree: bool = False,
-    git: GitPlace | None = None,
     resolved: Callable[[str], str] = os.path.normpath,
 ) -> Policy:
     """The policy for commands in `workspace`.
@@ -159,8 +157,6 @@ def policy_for(
         code: the folders from which Keen itself is loaded.
         scratch: a folder for the homes of commands, inside one of `own`.
         skills: folders of the user's skills, and `secrets` the files in them that no command may read.
-        in_tree: whether the workspace is in a work tree of Keen's.
-        git: the repository of the workspace.
         resolved: resolves a path: PATH may name a home by a link or through another folder.
     """
 
@@ -191,8 +187,6 @@ def policy_for(
         ),
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
         scratch=scratch,
-        in_tree=in_tree,
-        git=git,
         skills=_outermost(
             path for path in skills if not (path.is_relative_to(workspace) or workspace.is_relative_to(path))
         ),

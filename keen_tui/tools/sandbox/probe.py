@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program, own_code
@@ -94,7 +95,7 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
     own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
     in_tree = tree_at(workspace, environ) is not None
     folders, beside = skill_folders(skills, workspace)
-    return policy_for(
+    policy = policy_for(
         Path(os.path.realpath(workspace)),
         Path("/home/nobody" if home == "/" else home),
         tuple(own),
@@ -103,10 +104,9 @@ def policy_here(workspace: Path, environ: Mapping[str, str], skills: Sequence[Pa
         scratch=Path(os.path.realpath(data_folder(environ)), FOLDER),
         skills=folders,
         secrets=(*beside, *(path for folder in skills for path in _secrets_in(folder))),
-        in_tree=in_tree,
-        git=git_place(Path(os.path.realpath(workspace)), Path(home)),
         resolved=os.path.realpath,
     )
+    return replace(policy, in_tree=in_tree, git=git_place(policy.workspace, Path(home)))
 
 
 def skill_folders(skills: Sequence[Path], workspace: Path) -> tuple[Sequence[Path], Sequence[Path]]:

@@ -20,7 +20,9 @@ from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.sub_agents import SubAgents
+from keen_tui.agent.turn.approvals import Permissions
 from keen_tui.agent.turn.retries import RetryPolicy
+from keen_tui.agent.turn.turn_setup import TurnOptions
 from keen_tui.domain.bus import EventBus, Subscription
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.event_records import as_record
@@ -98,8 +100,8 @@ def session_of(
         provider=build_provider("openai-chat", connection),
         agents=SubAgents(),
         toolbox=build_toolbox(workspace, backup),
-        mode="auto",
-        retries=RetryPolicy(attempts=1),
+        permissions=Permissions(mode="auto"),
+        options=TurnOptions(retries=RetryPolicy(attempts=1)),
     )
     manager = SessionManager(session, SessionStore(home), backup, keeps_pending=True, opener=opener)
     return session, manager, ChangeService(session, backup)

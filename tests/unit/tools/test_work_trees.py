@@ -460,7 +460,7 @@ def test_hooks_of_the_project_run_in_the_project_where_the_scripts_are_that_the_
     ran: list[Path] = []
     monkeypatch.setattr(wiring, "HookPrograms", lambda folder, *_: ran.append(folder))
     provider = NotConfigured("none")
-    wiring.build_session(Settings(), tree.path, provider, None, audience=NO_AUDIENCE)
+    wiring.build_session(Settings(), tree.path, provider, None, wiring.Program(audience=NO_AUDIENCE))
     assert ran == [place.project]
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import assert_never
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
 from keen_tui.agent.until.progress import after as progress_after
-from keen_tui.domain.display import TodoDisplay
 from keen_tui.domain.events import (
     AgentEvent,
     AgentWorked,
@@ -71,8 +69,8 @@ from keen_tui.domain.events import (
     WebSearched,
 )
 from keen_tui.domain.messages import Image, SkillUsed
-from keen_tui.domain.recorded import kept_out_bytes, recalled_bytes
-from keen_tui.frontends.tui.state.agent_reducer import AGENT, agent_at_work, is_of_call
+from keen_tui.frontends.tui.state.agent_reducer import agent_at_work
+from keen_tui.frontends.tui.state.call_reducer import asked, call_changed
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
     memory_edited,
@@ -86,24 +84,17 @@ from keen_tui.frontends.tui.state.session_reducer import (
 )
 from keen_tui.frontends.tui.state.state import (
     Block,
-    Phase,
     ReasoningBlock,
     RetryBlock,
     TextBlock,
-    Todos,
-    ToolBlock,
-    ToolStatus,
     UiState,
     UserBlock,
 )
 from keen_tui.frontends.tui.state.state_edits import (
     alive,
-    closed,
-    finished,
     retried,
     searched,
     utf8_bytes,
-    with_call,
     with_newest,
     with_row,
     with_short_live,
@@ -111,9 +102,6 @@ from keen_tui.frontends.tui.state.state_edits import (
 )
 from keen_tui.frontends.tui.state.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
 from keen_tui.text.labels import image_line, resource_line, skill_line
-
-TAIL_KEPT = 4_096
-"""Characters of a running call's live output that the screen keeps."""
 
 
 def apply(state: UiState, event: Event, now: float) -> UiState:
@@ -148,47 +136,21 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case RetryScheduled():
             row = RetryBlock(retry=event, due=now + event.delay)
             return replace(state, live=(*_cut(state), row), phase="retrying")
-        case ToolStarted():
-            return _tool_started(alive(state), event, now)
-        case CallTried():
-            live = with_call(state.live, event.id, lambda block: replace(block, is_tried=True))
-            return replace(state, live=live)
-        case ToolOutput():
-            return _tool_output(state, event)
-        case ToolFinished():
-            return _tool_finished(state, event)
-        case ApprovalRequested():
-            live = _with_status(state.live, event.id, "asks")
-            return replace(state, approval=event, live=live, phase="asking")
-        case ApprovalAnswered():
-            state = replace(_answered(state, event.id, now), approval=None)
-            live = with_call(state.live, event.id, lambda block: replace(block, is_tried=False))
-            return replace(state, live=live)
-        case HostContacted():
-            return _contacted(state, event)
+        case ToolStarted() | CallTried() | ToolOutput() | ToolFinished() | HostContacted():
+            return call_changed(state, event, now)
+        case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
+            return asked(state, event, now)
         case WebSearched():
             number = len(state.turn_past) + len(state.live)
             return replace(state, live=(*state.live, searched(event, now, number)))
-        case QuestionAsked():
-            live = _with_status(state.live, event.id, "asks")
-            return replace(state, asked=event, live=live, phase="asking")
-        case QuestionAnswered():
-            return replace(_answered(state, event.id, now), asked=None)
         case Usage() | ReviewUsed():
             return usage_added(state, event)
         case Notice():
             return noticed(state, event)
         case NoticeOver():
             return notice_over(state, event)
-        case Steered():
-            said = replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
-            return _with_words(said, event.turn, utf8_bytes(event.text))
-        case ImagesAttached():
-            return _with_images(state, event)
-        case SkillCalled():
-            return _with_skill(state, event)
-        case ResourcesAttached():
-            return _with_resources(state, event)
+        case Steered() | ImagesAttached() | SkillCalled() | ResourcesAttached():
+            return _message_changed(state, event)
         case AgentEvent() | AgentWorked():
             return agent_at_work(state, event)
         case ContextAdded():
@@ -201,6 +163,50 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return turn_abandoned(_counted(state, event), event)
         case MessageTakenBack():
             return taken_back(state, event)
+        case SessionOpened() | SessionRestored() | SessionRenamed():
+            return session_changed(state, event)
+        case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
+            return compaction(state, event)
+        case ShellStarted() | ShellFinished():
+            return own_command(state, event, now)
+        case RunBegun() | RunContinued() | RunWaiting() | RunWaited() | RunAsked() | RunEnded():
+            return run_changed(state, event)
+        case MemoryEdited():
+            return memory_edited(state, event)
+        case TurnUndone():
+            return turn_undone(state, event)
+        case _:
+            return _noted(state, event)
+
+
+def _message_changed(
+    state: UiState, event: Steered | ImagesAttached | SkillCalled | ResourcesAttached
+) -> UiState:
+    match event:
+        case Steered():
+            said = replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
+            return _with_words(said, event.turn, utf8_bytes(event.text))
+        case ImagesAttached():
+            return _with_images(state, event)
+        case SkillCalled():
+            return _with_skill(state, event)
+        case ResourcesAttached():
+            return _with_resources(state, event)
+
+
+def _noted(
+    state: UiState,
+    event: QueueChanged
+    | ModeChanged
+    | SandboxFound
+    | ModelChanged
+    | PolicyChanged
+    | PendingKept
+    | BackgroundChanged
+    | ContextMeasured,
+) -> UiState:
+    """A value of the session is another one now."""
+    match event:
         case QueueChanged():
             return replace(state, queue=event.texts, steered=event.steered)
         case ModeChanged():
@@ -217,32 +223,11 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, tasks=event.tasks)
         case ContextMeasured():
             return replace(state, context_tokens=event.tokens)
-        case SessionOpened() | SessionRestored() | SessionRenamed():
-            return session_changed(state, event)
-        case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
-            return compaction(state, event)
-        case ShellStarted() | ShellFinished():
-            return own_command(state, event, now)
-        case RunBegun() | RunContinued() | RunWaiting() | RunWaited() | RunAsked() | RunEnded():
-            return run_changed(state, event)
-        case MemoryEdited():
-            return memory_edited(state, event)
-        case TurnUndone():
-            return turn_undone(state, event)
-        case _:
-            assert_never(event)
 
 
 def _cut(state: UiState) -> tuple[Block, ...]:
     """The live blocks where a step is tried again."""
     return tuple(map(retried, without_retry(state.live)))
-
-
-def _answered(state: UiState, call_id: str, now: float) -> UiState:
-    """A call has its answer. The time in which it was waited for is not the turn's."""
-    waited = now - state.phase_since if state.phase == "asking" else 0.0
-    live = _with_status(state.live, call_id, "running", now)
-    return replace(state, live=live, phase="tool", turn_started_at=state.turn_started_at + waited)
 
 
 def _with_words(state: UiState, turn: int, said_bytes: int) -> UiState:
@@ -312,84 +297,6 @@ def _add_reasoning(state: UiState, event: ReasoningDelta) -> UiState:
     return replace(state, live=(*state.live, added), phase="thinking")
 
 
-def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
-    row = ToolBlock(
-        turn=event.turn,
-        id=event.id,
-        name=event.name,
-        target=event.target,
-        status="running",
-        started_at=now,
-    )
-    live = (*(closed(block, lost=False) for block in state.live), row)
-    return replace(state, live=live, phase=_phase_of_calls(state, live))
-
-
-def _tool_output(state: UiState, event: ToolOutput) -> UiState:
-    def grown(block: ToolBlock) -> ToolBlock:
-        tail = (block.tail + event.text)[-TAIL_KEPT:]
-        return replace(block, tail=tail, lines=event.lines, bytes=event.bytes)
-
-    return replace(state, live=with_call(state.live, event.id, grown))
-
-
-def _contacted(state: UiState, event: HostContacted) -> UiState:
-    """A command in the background may reach a host after its call has ended. When the next turn has begun,
-    that isn't shown any more."""
-    if not state.turns or event.turn != state.turns[-1].turn:
-        return state
-
-    def is_call(block: Block) -> bool:
-        return isinstance(block, ToolBlock) and (block.turn, block.id) == (event.turn, event.id)
-
-    def changed(block: Block) -> Block:
-        return replace(block, contacts=(*block.contacts, event)) if isinstance(block, ToolBlock) else block
-
-    return with_newest(state, is_call, changed)
-
-
-def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
-    def ended(block: ToolBlock) -> ToolBlock:
-        return finished(block, event.result, event.seconds, packs=not state.restoring)
-
-    live, todos = with_call(state.live, event.id, ended), state.todos
-    if isinstance(event.result.display, TodoDisplay):
-        todos = Todos(items=event.result.display.items, turn=event.turn, call_id=event.id)
-    return with_row(
-        replace(state, live=live, todos=todos, phase=_phase_of_calls(state, live)),
-        event.turn,
-        lambda row: replace(
-            row,
-            facts=row.facts + (() if event.name == AGENT else event.result.facts),
-            calls=row.calls + (not event.result.unfinished),
-            failures=row.failures + (event.result.outcome == "failed"),
-            recalled_bytes=row.recalled_bytes + recalled_bytes(event.name, event.result),
-            kept_out_bytes=row.kept_out_bytes + kept_out_bytes(event.result),
-        ),
-    )
-
-
-def _phase_of_calls(state: UiState, live: Sequence[Block]) -> Phase:
-    """What goes on once a call has begun or ended: others of its step may run or ask, too."""
-    if state.approval or state.asked:
-        return "asking"
-    running = any(isinstance(block, ToolBlock) and block.status == "running" for block in live)
-    return "tool" if running else "waiting"
-
-
 def _counted(state: UiState, event: Event) -> UiState:
     """With what the event leaves out of later requests."""
     return replace(state, left_out=state.left_out.after(event))
-
-
-def _with_status(
-    blocks: tuple[Block, ...], call_id: str, status: ToolStatus, started_at: float | None = None
-) -> tuple[Block, ...]:
-    def changed(block: Block) -> Block:
-        if isinstance(block, ToolBlock) and is_of_call(block, call_id):
-            if started_at is None or block.id != call_id:
-                return replace(block, status=status)
-            return replace(block, status=status, started_at=started_at, tail="", lines=0, bytes=0)
-        return block
-
-    return tuple(changed(block) for block in blocks)
