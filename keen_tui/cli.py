@@ -224,7 +224,8 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.subcommands.sessions import asked_for
     from keen_tui.tools.orphans.question import sentences
     from keen_tui.tools.orphans.records import FOLDER, left_running
-    from keen_tui.wiring import Program, build_chooser, build_saved_session, build_store
+    from keen_tui.wiring.parts import build_chooser, build_store
+    from keen_tui.wiring.sessions import SessionProgram, build_saved_session
 
     require_writable(sys.stdout)
     chooser = build_chooser(os.environ)
@@ -244,7 +245,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     opening = asked_for(given, store)
     left = sentences(left_running(data_folder(os.environ) / FOLDER))
     audience = Audience(approves=True, answers=True) if "input" in given else NO_AUDIENCE
-    program = Program(audience=audience, additions=additions, chooser=chooser)
+    program = SessionProgram(audience=audience, additions=additions, chooser=chooser)
 
     async def run() -> int:
         session, history, _ = build_saved_session(

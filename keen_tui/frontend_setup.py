@@ -38,17 +38,16 @@ from keen_tui.tools.builtin.task import unseen_notice
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.toolbox import ProgramParts
-from keen_tui.wiring import (
-    Program,
+from keen_tui.wiring.parts import (
     build_chooser,
     build_file_names,
     build_prompt_history,
-    build_review,
     build_rules,
-    build_saved_session,
     build_store,
     key_variables,
 )
+from keen_tui.wiring.reviews import build_review
+from keen_tui.wiring.sessions import SessionProgram, build_saved_session
 
 if TYPE_CHECKING:
     from keen_tui.agent.review.review import Review
@@ -165,7 +164,9 @@ def _set_up(
         model,
         store,
         environ,
-        Program(audience=PERSON, additions=additions, parts=ProgramParts(editor=files), chooser=chooser),
+        SessionProgram(
+            audience=PERSON, additions=additions, parts=ProgramParts(editor=files), chooser=chooser
+        ),
     )
     here = history.neighbours.enter() if history.neighbours else ()
     return FrontEndSetup(

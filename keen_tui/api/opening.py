@@ -24,7 +24,8 @@ from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.threads import to_the_end
 from keen_tui.tools.functions.signature import FunctionSpec, function_specs
 from keen_tui.tools.toolbox import ProgramParts
-from keen_tui.wiring import Program, build_saved_session, build_store
+from keen_tui.wiring.parts import build_store
+from keen_tui.wiring.sessions import SessionProgram, build_saved_session
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +109,7 @@ async def _opened(
             found.choice.model,
             store,
             os.environ,
-            Program(
+            SessionProgram(
                 audience=Audience(approves=approve is not None, answers=answer is not None, nobody=_NOBODY),
                 additions=found.additions,
                 parts=ProgramParts(functions),

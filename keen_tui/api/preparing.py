@@ -26,7 +26,7 @@ from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.orphans.question import sentences
 from keen_tui.tools.orphans.records import FOLDER, left_running
 from keen_tui.tools.permissions.rule_check import check_rules
-from keen_tui.wiring import build_chooser
+from keen_tui.wiring.parts import build_chooser
 
 WHERE: Final = "open_session"
 """Names in messages where a wrong setting was given."""

@@ -30,7 +30,7 @@ from keen_tui.frontends.headless.sentences import progress_line
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.wire.provider import Connection
 from keen_tui.settings.schema import Settings
-from keen_tui.wiring import Program, build_session
+from keen_tui.wiring.sessions import SessionProgram, build_session
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
         )
         provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
         settings = settings._replace(retry_attempts=ATTEMPTS)
-        session, _ = build_session(settings, root, provider, info, Program(audience=PERSON))
+        session, _ = build_session(settings, root, provider, info, SessionProgram(audience=PERSON))
         yield session
 
 

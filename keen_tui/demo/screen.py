@@ -10,7 +10,7 @@ from keen_tui.demo.tour_driver import Tour
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.settings.schema import Settings
-from keen_tui.wiring import build_file_names
+from keen_tui.wiring.parts import build_file_names
 
 
 def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> FrontEndSetup:

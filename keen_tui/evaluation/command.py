@@ -20,7 +20,7 @@ from keen_tui.frontends.headless.outlets import note, require_writable, write_li
 from keen_tui.frontends.headless.run import EXIT_DONE, EXIT_ERROR, EXIT_INCOMPLETE, stopping_on_signals
 from keen_tui.settings.schema import Settings
 from keen_tui.text.sanitize import clean
-from keen_tui.wiring import build_chooser
+from keen_tui.wiring.parts import build_chooser
 
 DEFAULT_POLICIES: Final = "summary,full-trace"
 MOST_REPEATS: Final = 1_000

@@ -25,7 +25,8 @@ from keen_tui.providers.catalog.choice import ModelChoice
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.lookup.sessions import SessionStore
-from keen_tui.wiring import Program, build_saved_session, key_variables
+from keen_tui.wiring.parts import key_variables
+from keen_tui.wiring.sessions import SessionProgram, build_saved_session
 
 WORKSPACE = "work"
 SESSIONS = "data"
@@ -117,7 +118,7 @@ class TaskRun:
             setup.choice.model,
             SessionStore(self._folder / SESSIONS),
             setup.environ,
-            Program(audience=NO_AUDIENCE),
+            SessionProgram(audience=NO_AUDIENCE),
         )
         self._session = session
         turns, problem = 0, ""

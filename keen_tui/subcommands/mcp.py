@@ -31,7 +31,7 @@ from keen_tui.tools.mcp.server import NOT_INSTALLED, ServerNeeds
 from keen_tui.tools.mcp.sign_ins import SignIns
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
-from keen_tui.wiring import key_variables
+from keen_tui.wiring.parts import key_variables
 
 _LOGIN: Final = "keen_tui.tools.mcp.login"
 _LONGEST_LINE: Final = 100_000

@@ -15,7 +15,8 @@ from keen_tui.frontends.headless.review import note_progress, print_report, run_
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.schema import Settings
 from keen_tui.tools.review.review_diff import ReviewDiff, read_diff
-from keen_tui.wiring import build_chooser, build_review, build_rules, build_store
+from keen_tui.wiring.parts import build_chooser, build_rules, build_store
+from keen_tui.wiring.reviews import build_review
 
 
 def run(

@@ -17,7 +17,7 @@ from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.lookup.summaries import glance
 from keen_tui.system.work_tree_records import tree_label
 from keen_tui.text.sanitize import clean
-from keen_tui.wiring import build_store
+from keen_tui.wiring.parts import build_store
 
 _FORMATS: Mapping[str, ExportFormat] = {
     ".md": "markdown",

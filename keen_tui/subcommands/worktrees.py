@@ -16,7 +16,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 from keen_tui.tools.git.linked_tree import LinkedTree
 from keen_tui.tools.git.work_trees import WorkTrees
-from keen_tui.wiring import build_store
+from keen_tui.wiring.parts import build_store
 
 
 def enter(name: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from keen_tui.domain.errors import (
 from keen_tui.domain.events import ModelChanged, TurnDone, TurnIncomplete
 from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.config import load_settings
-from keen_tui.wiring import build_chooser
+from keen_tui.wiring.parts import build_chooser
 from tests.support.keyrings import no_system_keyring
 from tests.support.model_services import model, model_service
 from tests.support.page_server import Page, serving

@@ -17,7 +17,8 @@ from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.review import ReviewWish
 from keen_tui.settings.schema import Settings
 from keen_tui.tools.review.review_diff import ReviewDiff, read_diff
-from keen_tui.wiring import build_review, build_store
+from keen_tui.wiring.parts import build_store
+from keen_tui.wiring.reviews import build_review
 from tests.support.client import client_of
 from tests.support.git_repository import repository
 from tests.support.reviews import finding, reporting

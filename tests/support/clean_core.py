@@ -10,7 +10,7 @@ import sys
 
 CORE = (
     "keen_tui.agent.session",
-    "keen_tui.wiring",
+    "keen_tui.wiring.sessions",
     "keen_tui.demo.model_server",
     "keen_tui.cli",
     "keen_tui.api",

@@ -15,7 +15,8 @@ from keen_tui.providers.catalog.choice import ModelChoice
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.settings.config import load_settings
-from keen_tui.wiring import Program, build_chooser, build_session
+from keen_tui.wiring.parts import build_chooser
+from keen_tui.wiring.sessions import SessionProgram, build_session
 from tests.support.agent import Bench, EventLog
 
 _ACME = """
@@ -52,7 +53,7 @@ async def model_service(
             build_provider(choice.model.api, choice.connection(30.0)) if choice else NotConfigured("none")
         )
         info = choice.model if choice else None
-        session, _ = build_session(settings, tmp_path, provider, info, Program(audience=PERSON))
+        session, _ = build_session(settings, tmp_path, provider, info, SessionProgram(audience=PERSON))
         session.set_mode("auto")
         log = EventLog(session.bus.subscribe())
         try:

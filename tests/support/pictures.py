@@ -29,7 +29,7 @@ from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.wire.provider import Connection
 from keen_tui.settings.schema import Settings
-from keen_tui.wiring import Program, build_session
+from keen_tui.wiring.sessions import SessionProgram, build_session
 from tests.support.cached_work import FILES, TURNS, CachingModel, all_replies
 from tests.support.moving import Frame, film
 from tests.support.svg import drawn_rows
@@ -152,7 +152,7 @@ def cached_session() -> Iterator[Session]:
         info = ModelInfo(provider="lab", id="scripted", api="openai-chat", price=price)
         provider = build_provider(info.api, Connection(model=info.id, base_url=server.base_url))
         yield build_session(
-            Settings(mode="auto-edit"), Path(folder), provider, info, Program(audience=PERSON)
+            Settings(mode="auto-edit"), Path(folder), provider, info, SessionProgram(audience=PERSON)
         )[0]
 
 

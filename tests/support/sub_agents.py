@@ -24,7 +24,7 @@ from keen_tui.settings.additions import Additions
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.paths import data_folder
-from keen_tui.wiring import Program, build_saved_session
+from keen_tui.wiring.sessions import SessionProgram, build_saved_session
 from tests.support.agent import EventLog, Script, provider_for
 from tests.support.saving import SavedBench
 from tests.support.waiting import until
@@ -95,7 +95,7 @@ async def with_agents(
         info,
         store,
         environ,
-        Program(
+        SessionProgram(
             audience=PERSON if attended else NO_AUDIENCE,
             additions=Additions(agents=tuple(agents), hooks=tuple(hooks), servers=tuple(servers)),
         ),

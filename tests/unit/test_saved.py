@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.subcommands import sessions
-from keen_tui.wiring import build_store
+from keen_tui.wiring.parts import build_store
 from tests.support.session_files import AT, done, started
 
 ESCAPES = "\x1b]0;owned\x07\x9b2J\ud800\u202e"

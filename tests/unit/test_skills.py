@@ -415,7 +415,7 @@ def test_nothing_is_read_where_there_is_no_skill(home: Path) -> None:
 _PROBE = """
 import os, sys
 from pathlib import Path
-from keen_tui import wiring, frontend_setup
+from keen_tui import frontend_setup
 from keen_tui.settings.schema import Settings
 from keen_tui.tools.toolbox import build_toolbox
 read = frontend_setup.additions_here(Settings(), os.environ)

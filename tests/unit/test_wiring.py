@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keen_tui.settings.schema import Settings
-from keen_tui.wiring import key_variables
+from keen_tui.wiring.parts import key_variables
 
 OWN = """\
 id = "mine"

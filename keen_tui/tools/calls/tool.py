@@ -51,7 +51,7 @@ class AgentOrder(Struct, frozen=True):
     prompt: str
 
 
-class Asking(Protocol):
+class AsksPerson(Protocol):
     """Asks the person what an MCP server wants to know while a call runs. `person` is set before that."""
 
     person: Person
@@ -85,7 +85,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     asks: QuestionSpec | None = None
     network: HostGate | None = None
     new_files: NewFiles | None = None
-    asking: Asking | None = None
+    asking: AsksPerson | None = None
     goes_on: bool = False
     order: AgentOrder | None = None
 

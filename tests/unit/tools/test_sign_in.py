@@ -31,7 +31,7 @@ from keen_tui.tools.mcp.server import ServerConnection, ServerNeeds
 from keen_tui.tools.mcp.servers import SessionServers
 from keen_tui.tools.mcp.sign_ins import SignIns
 from keen_tui.tools.sandbox.probe import no_sandbox
-from keen_tui.wiring import Program, build_session
+from keen_tui.wiring.sessions import SessionProgram, build_session
 from tests.support.keyrings import no_system_keyring
 from tests.support.oauth_server import SignInServer, half_open_server, sign_in_server
 from tests.support.waiting import until
@@ -293,7 +293,7 @@ async def test_a_session_uses_the_sign_in(
         tmp_path,
         NotConfigured("none"),
         None,
-        Program(audience=PERSON, additions=Additions(servers=(place.server,))),
+        SessionProgram(audience=PERSON, additions=Additions(servers=(place.server,))),
     )
     servers = session.state.open.setup.toolbox.servers
     assert servers
@@ -344,7 +344,7 @@ async def test_a_sign_in_from_a_session_starts_the_server_again(
         tmp_path,
         NotConfigured("none"),
         None,
-        Program(audience=PERSON, additions=additions),
+        SessionProgram(audience=PERSON, additions=additions),
     )
     servers = session.state.open.setup.toolbox.servers
     assert servers

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui import wiring
 from keen_tui.agent.turn.reply import NO_AUDIENCE
 from keen_tui.domain.errors import ConfigError, KeenError, WorkTreeFailed
 from keen_tui.providers.not_configured import NotConfigured
@@ -23,6 +22,8 @@ from keen_tui.tools.git.work_trees import WorkTrees
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.shell.patterns import CommandPattern
+from keen_tui.wiring import sessions
+from keen_tui.wiring.sessions import SessionProgram, build_session
 from tests.support.git_repository import commit, git, repository
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -458,9 +459,9 @@ def test_hooks_of_the_project_run_in_the_project_where_the_scripts_are_that_the_
         monkeypatch.setenv(name, place.environ[name])
     tree = place.begin()
     ran: list[Path] = []
-    monkeypatch.setattr(wiring, "HookPrograms", lambda folder, *_: ran.append(folder))
+    monkeypatch.setattr(sessions, "HookPrograms", lambda folder, *_: ran.append(folder))
     provider = NotConfigured("none")
-    wiring.build_session(Settings(), tree.path, provider, None, wiring.Program(audience=NO_AUDIENCE))
+    build_session(Settings(), tree.path, provider, None, SessionProgram(audience=NO_AUDIENCE))
     assert ran == [place.project]
 
 

@@ -1,9 +1,8 @@
-"""The one place that builds real objects from settings."""
+"""Builds sessions from settings, and those of their sub-agents."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,64 +15,46 @@ from keen_tui.agent.hooks.hooks import HookCommands
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.neighbours import Neighbours
-from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
-from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.approvals import Permissions
-from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
+from keen_tui.agent.turn.reply import Audience
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.turn.turn_setup import TurnOptions
-from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.domain.events import Event
 from keen_tui.domain.models import ModelInfo
-from keen_tui.providers.catalog.catalog import load_catalog
 from keen_tui.providers.catalog.choice import Chooser
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.wire.provider import Provider
 from keen_tui.settings.added.agents import AgentDefinition
-from keen_tui.settings.added.hooks import FILE as HOOKS
-from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER, read_own_hooks
+from keen_tui.settings.added.hooks import POINTS_IN_AGENTS, PROJECT_FOLDER
 from keen_tui.settings.additions import NO_ADDITIONS, Additions
 from keen_tui.settings.config import is_declined
-from keen_tui.settings.credentials import Keys
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.lookup.sessions import SessionStore
-from keen_tui.storage.prompts import PromptStore
-from keen_tui.system.executables import find_program
-from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
+from keen_tui.system.paths import QUARANTINE, data_folder, home_folder
 from keen_tui.system.presence import Presence
 from keen_tui.system.work_tree_records import project_folder
-from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.process.hook_process import HookPrograms
-from keen_tui.tools.rules.rules import NO_RULES, RULINGS, Rules, parse_rules
+from keen_tui.tools.rules.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.command_network import CommandNetwork
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox, sandbox_here
-from keen_tui.tools.search.file_names import FileNames
-from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import NO_PARTS, CommandTerms, ProgramParts, Toolbox, build_toolbox
 from keen_tui.tools.work_tree.watch import SCRATCH
+from keen_tui.wiring.parts import build_rules, key_variables
 
 if TYPE_CHECKING:
-    from keen_tui.agent.review.review import Review
     from keen_tui.agent.subagents.own_tree import OwnTree
     from keen_tui.tools.mcp.link import AuthFactory
-    from keen_tui.tools.review.review_diff import ReviewDiff
 
 
-def build_chooser(environ: Mapping[str, str]) -> Chooser:
-    """The catalogue, with the user's additions, and the keys."""
-    home = home_folder(environ)
-    return Chooser(load_catalog(home / "providers"), Keys(environ, home), environ)
-
-
-class Program(Struct, frozen=True, kw_only=True):
+class SessionProgram(Struct, frozen=True, kw_only=True):
     """The program around a session. `audience` can be asked. `additions` are what the user and a trusted
     project add, `parts` what the program itself brings along. `chooser` finds the models of sub-agents that
     name one; None: none can."""
@@ -89,7 +70,7 @@ def build_session(
     workspace: Path,
     provider: Provider,
     info: ModelInfo | None,
-    program: Program,
+    program: SessionProgram,
     *,
     backup: TurnBackup | None = None,
     rules: Rules = NO_RULES,
@@ -119,7 +100,7 @@ class _SessionPlan:
         self,
         settings: Settings,
         workspace: Path,
-        program: Program,
+        program: SessionProgram,
         permissions: Permissions,
         backup: TurnBackup | None,
         instruction_files: InstructionFiles | None,
@@ -258,61 +239,6 @@ class _SessionPlan:
         own_tree.forget_tree(self._workspace, agent, session_id)
 
 
-def build_review(
-    settings: Settings,
-    provider: Provider,
-    info: ModelInfo | None,
-    store: SessionStore,
-    environ: Mapping[str, str],
-    diff: ReviewDiff,
-    hear: Callable[[Event], None] = lambda _: None,
-) -> Review:
-    """A review of the diff. Its session uses what the user has set, and nothing that the project brings: no
-    instructions, hooks, servers, skills and sub-agents. It can only read, and nobody is asked. `hear` is told
-    its events.
-
-    Raises:
-        ConfigError: a rule or a hook of the user's settings is wrong.
-    """
-    from keen_tui.agent.review.review import Review  # noqa: PLC0415 - not without a review
-    from keen_tui.agent.review.reviewer import REVIEWER  # noqa: PLC0415
-    from keen_tui.tools.builtin.report_findings import ReportFindings  # noqa: PLC0415
-
-    backup, rules, home = TurnBackup(), build_rules(settings, environ), home_folder(environ)
-    points = POINTS_IN_AGENTS - {"SubagentStart", "SubagentStop"}
-    tools = build_toolbox(
-        diff.root, backup, rules=rules, key_variables=lambda: key_variables(settings, environ)
-    )
-    tool = ReportFindings(diff.files)
-    session = Session(
-        workspace=diff.root,
-        provider=provider,
-        info=info,
-        toolbox=tools.narrowed(REVIEWER, tools, [tool]),
-        agents=SubAgents(),
-        permissions=Permissions(mode="plan", audience=NO_AUDIENCE, rules=rules, network="off"),
-        options=TurnOptions(
-            max_steps=settings.max_steps,
-            retries=RetryPolicy(attempts=settings.retry_attempts),
-            compact_at=settings.compact_at,
-            attaches=False,
-        ),
-        instruction_files=InstructionFiles(
-            workspace=diff.root, settings_folder=home, home=Path.home(), of_project=False
-        ),
-        hooks=HookCommands(
-            [hook for hook in read_own_hooks(home / HOOKS).found if hook.point in points],
-            HookPrograms(
-                diff.root,
-                dict.fromkeys(PROJECT_FOLDER, str(diff.root)),
-                lambda: key_variables(settings, environ),
-            ),
-        ),
-        shared=Shared(clock=WorkClock(time.monotonic), role=REVIEWER.instructions),
-    )
-    return Review(session, SessionManager(session, store, backup), tool, diff, hear)
-
-
 def _model_named(name: str, settings: Settings, chooser: Chooser | None) -> tuple[Provider, ModelInfo]:
     """The client of a model by its name. Raises KeenError."""
     if chooser is None:
@@ -329,35 +255,6 @@ def _auth() -> AuthFactory:
     return SignIns(home_folder(os.environ)).auth
 
 
-def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
-    """The rules of the user's settings. Raises ConfigError if one isn't a rule."""
-    where = str(settings_file(environ))
-    by_ruling = {ruling: getattr(settings, f"permissions_{ruling}") for ruling in RULINGS}
-    return Rules(rule for ruling, texts in by_ruling.items() for rule in parse_rules(ruling, texts, where))
-
-
-def key_variables(settings: Settings, environ: Mapping[str, str]) -> Iterable[str]:
-    """The variables that hold API keys, as the settings and the whole catalogue name them."""
-    catalog = load_catalog(home_folder(environ) / "providers")
-    names = (name for provider in catalog.providers.values() for name in provider.key_variables)
-    return frozenset({*names, settings.api_key_env} - {""})
-
-
-def build_file_names(workspace: Path) -> FileNames:
-    """The files of the workspace by name."""
-    return FileNames(Searcher(Workspace(workspace), find_program("rg")))
-
-
-def build_prompt_history(workspace: Path, environ: Mapping[str, str]) -> PromptHistory:
-    """The prompts and drafts that the user writes."""
-    return PromptHistory(PromptStore(data_folder(environ), workspace), os.path.realpath(workspace))
-
-
-def build_store(environ: Mapping[str, str]) -> SessionStore:
-    """All saved sessions."""
-    return SessionStore(data_folder(environ))
-
-
 def build_saved_session(
     settings: Settings,
     workspace: Path,
@@ -365,7 +262,7 @@ def build_saved_session(
     info: ModelInfo | None,
     store: SessionStore,
     environ: Mapping[str, str],
-    program: Program,
+    program: SessionProgram,
 ) -> tuple[Session, SessionManager, ChangeService]:
     """A session that is saved, the manager that saves it and puts others in its place, and its changes.
 
