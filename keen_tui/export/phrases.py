@@ -28,11 +28,11 @@ from keen_tui.domain.events import (
     WebSearched,
 )
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.export.document import CallState, ExportedCall, ExportedSession
 from keen_tui.memory.folding import folded_files
 from keen_tui.memory.rendering import UNWATCHED
 from keen_tui.text.labels import (
-    READING_TOOLS,
     contact_line,
     image_line,
     kept_words,
@@ -77,7 +77,7 @@ def outcome(call: ExportedCall) -> str:
     """What a call came to, in a few words."""
     result = call.result
     if result is None:
-        return UNFINISHED if call.started.name in READING_TOOLS else f"{UNFINISHED}, effects unknown"
+        return UNFINISHED if own_tool(call.started.name).reads else f"{UNFINISHED}, effects unknown"
     if result.effects_unknown:
         return "stopped, effects unknown"
     if words := not_done_words(result):

@@ -29,10 +29,10 @@ from keen_tui.domain.events import (
     TurnStarted,
 )
 from keen_tui.domain.messages import Fact, SkillUsed, ToolResult, UnknownCall
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, render_assistant, rendered_bytes
-from keen_tui.text.labels import READING_TOOLS
 
 NOT_FINISHED: Final = "not finished"
 """What a person reads of a sub-agent that was broken off."""
@@ -52,7 +52,7 @@ _ENDED_READING = replace(
 
 def ended_midway(name: str) -> ToolResult:
     """The result of a call of that tool whose program ended before it returned."""
-    return _ENDED_READING if name in READING_TOOLS else ENDED_MIDWAY
+    return _ENDED_READING if own_tool(name).reads else ENDED_MIDWAY
 
 
 class AgentSoFar(Struct):

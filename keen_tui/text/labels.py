@@ -10,50 +10,10 @@ from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDis
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete, WebSearched
 from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, ToolResult, UnknownCall
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.domain.servers import ServerPrompt
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
-
-TOOL_NAMES: Mapping[str, str] = {
-    "read_file": "read",
-    "write_file": "write",
-    "edit_file": "edit",
-    "glob_files": "glob",
-    "grep_files": "grep",
-    "ask_user": "ask",
-    "todo_write": "todo",
-    "propose_plan": "plan",
-    "recall": "past",
-    "mcp_search": "mcp",
-    "web_fetch": "fetch",
-    "web_search": "web",
-    "task_output": "output",
-    "task_stop": "stop",
-    "task": "agent",
-    "report_findings": "report",
-}
-"""Names of tools as rows show them; others keep theirs."""
-
-PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
-"""Tools whose target is the path of a file."""
-
-READING_TOOLS: Final = frozenset(
-    (
-        "read_file",
-        "glob_files",
-        "grep_files",
-        "ask_user",
-        "todo_write",
-        "mcp_search",
-        "propose_plan",
-        "recall",
-        "skill",
-        "web_fetch",
-        "task_output",
-        "report_findings",
-    )
-)
-"""Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""
 
 SERVER_TOOLS: Final = "mcp__"
 """How the names of the tools of MCP servers begin."""
@@ -105,7 +65,7 @@ def tool_label(name: str) -> str:
     """The name of a tool for a person. Of a tool of an MCP server the target says which one it is."""
     if name.startswith(SERVER_TOOLS):
         return "mcp"
-    return TOOL_NAMES.get(name, clean(name))
+    return own_tool(name).label or clean(name)
 
 
 def beside_name(name: str, target: str) -> str:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.settings.additions import NO_ADDITIONS, Additions
 from keen_tui.system.child_environment import api_keys
 from keen_tui.system.executables import find_program
@@ -59,10 +60,6 @@ if TYPE_CHECKING:
     from keen_tui.tools.functions.signature import FunctionSpec
     from keen_tui.tools.mcp.link import AuthFactory
     from keen_tui.tools.mcp.servers import SessionServers
-
-
-_PARENT_ONLY: Final = frozenset(("propose_plan", "recall"))
-"""Tools that no sub-agent gets: only the person's own session has plans, and earlier turns."""
 
 
 class SharedParts(Struct, frozen=True, kw_only=True):
@@ -170,7 +167,7 @@ class Toolbox:
         usable = [each for each in known if agent.may_use(each.spec.name)]
         self.known.author = parent.known.author
         return Toolbox(
-            [*(each for each in usable if each.spec.name not in _PARENT_ONLY), *own],
+            [*(each for each in usable if own_tool(each.spec.name).of == "all"), *own],
             replace(self._parts, watch=self.watch or parent.watch, servers=None, saved_commits=tuple),
         )
 

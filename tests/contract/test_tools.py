@@ -15,10 +15,10 @@ from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.file_changes import FileChange
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.settings.added.skills import Skill
 from keen_tui.settings.additions import Additions
 from keen_tui.system.time_limit import TimeLimit
-from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.background.held_output import HeldOutput
 from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
 from keen_tui.tools.calls.question_spec import QuestionReply
@@ -251,7 +251,7 @@ def test_the_table_holds_every_tool(toolbox: Toolbox) -> None:
 def test_a_target_is_drawn_as_a_path_where_it_is_one(toolbox: Toolbox) -> None:
     for tool in TOOLS:
         target = toolbox.target(call(tool.name, tool.works))
-        assert (target == tool.works.get("path")) == (tool.name in PATH_TOOLS), tool.name
+        assert (target == tool.works.get("path")) == own_tool(tool.name).takes_path, tool.name
 
 
 @every_tool

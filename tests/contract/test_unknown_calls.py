@@ -18,12 +18,12 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import ToolResult, UnknownCall
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.frontends.headless.sentences import what_is_lost, what_is_pending
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.providers.registry import APIS
 from keen_tui.storage.pending_file import read_pending
-from keen_tui.text.labels import READING_TOOLS
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support import story
 from tests.support.agent import AtWork, Bench
@@ -101,7 +101,12 @@ def test_a_call_that_the_end_of_the_program_cut_off_is_listed_unless_it_only_rea
 
 def test_the_tools_that_can_change_something_do_not_count_as_reading(tmp_path: Path) -> None:
     names = {spec.name for spec in build_toolbox(tmp_path).specs}
-    assert names - READING_TOOLS == {"bash", "edit_file", "task_stop", "write_file"}
+    assert {name for name in names if not own_tool(name).reads} == {
+        "bash",
+        "edit_file",
+        "task_stop",
+        "write_file",
+    }
 
 
 def test_a_call_that_was_stopped_while_it_ran_read_only_changed_nothing() -> None:

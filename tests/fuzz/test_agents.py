@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.domain.tool_names import OWN_TOOLS
+from keen_tui.domain.own_tools import FOR_AGENTS, OWN_TOOLS
 from keen_tui.settings.added.agent_files import AgentFile
 from keen_tui.settings.added.agent_reading import FoundAgents, read_agents
 from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
@@ -41,10 +41,10 @@ TEXTS = st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=200)
 FRONTS = st.tuples(TEXTS, TEXTS, TEXTS, TEXTS).map(
     lambda parts: f"---\nname: {parts[0]}\ndescription: {parts[1]}\ntools: {parts[2]}\n---\n{parts[3]}"
 )
-USUAL = {usual.name: tool for tool, usual in OWN_TOOLS.items()}
+USUAL = {tool.usual_name: tool.name for tool in FOR_AGENTS}
 NAMES = st.lists(
     st.sampled_from(
-        (*USUAL, *OWN_TOOLS, "Bash(git *)", "mcp__a__b", "mcp__a__*", "mcp__a*", "Task", "Nothing")
+        (*USUAL, *USUAL.values(), "Bash(git *)", "mcp__a__b", "mcp__a__*", "mcp__a*", "Task", "Nothing")
     ),
     max_size=6,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.domain.tool_names import OWN_TOOLS
+from keen_tui.domain.own_tools import FOR_AGENTS, own_tool
 from keen_tui.frontend_setup import additions_here
 from keen_tui.frontends.shared.commands.agents import rights_of
 from keen_tui.settings.added.agents import BUILT_IN, AgentDefinition
@@ -18,7 +18,6 @@ from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION, MOST_F
 from keen_tui.settings.additions import Additions, read_additions
 from keen_tui.settings.project import Trust, read_project
 from keen_tui.settings.schema import Settings
-from keen_tui.text.labels import READING_TOOLS
 from keen_tui.tools.builtin.task import MOST_BYTES, Task, unseen_notice
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.tools.toolbox import build_toolbox
@@ -175,7 +174,7 @@ def test_a_star_without_quotes_means_all(home: Path, project: Path) -> None:
 def test_without_a_list_what_is_forbidden_is_taken_from_all(home: Path, project: Path) -> None:
     agent = defined(home, project, "disallowedTools: [Write, Edit, Bash]")
     assert agent.tools is not None
-    assert set(OWN_TOOLS) - set(agent.tools) == {"write_file", "edit_file", "bash"}
+    assert {each.name for each in FOR_AGENTS} - set(agent.tools) == {"write_file", "edit_file", "bash"}
     assert (agent.may_use("bash"), agent.may_use("recall"), agent.may_use("mcp__a__b")) == (False, True, True)
 
 
@@ -578,10 +577,12 @@ def test_in_the_home_folder_they_are_the_users_own(home: Path) -> None:
 
 def test_every_tool_has_its_place_among_the_names(tmp_path: Path) -> None:
     tools = {spec.name for spec in build_toolbox(tmp_path).specs}
-    assert tools <= set(OWN_TOOLS)
-    assert set(OWN_TOOLS) - tools == {"web_search", "skill", "mcp_search"}
+    assert tools <= {each.name for each in FOR_AGENTS}
+    assert {each.name for each in FOR_AGENTS} - tools == {"web_search", "skill", "mcp_search"}
     explore = BUILT_IN[0].tools
-    assert explore and set(explore) - {"web_search"} <= READING_TOOLS & tools
+    assert (
+        explore and set(explore) - {"web_search"} <= tools and all(own_tool(each).reads for each in explore)
+    )
 
 
 def many(count: int) -> tuple[AgentDefinition, ...]:

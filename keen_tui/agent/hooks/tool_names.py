@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from keen_tui.domain.messages import ToolCall
-from keen_tui.domain.tool_names import usual_names
+from keen_tui.domain.own_tools import own_tool
 
 _SUBJECTS: Final = ("command", "file_path", "url", "pattern", "path")
 
@@ -36,14 +36,14 @@ class UsualCall(Struct, frozen=True, kw_only=True):
 
 def usual_call(call: ToolCall, workspace: Path) -> UsualCall:
     """The call as hooks expect it."""
-    usual = usual_names(call.name)
+    usual = own_tool(call.name)
     given = {usual.arguments.get(name, name): value for name, value in call.arguments.items()}
     if isinstance(path := given.get("file_path"), str):
         given["file_path"] = str(workspace / path)
-    return UsualCall(name=usual.name, arguments=given)
+    return UsualCall(name=usual.usual_name, arguments=given)
 
 
 def own_arguments(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments under the tool's own names."""
-    own = {theirs: ours for ours, theirs in usual_names(tool).arguments.items()}
+    own = {theirs: ours for ours, theirs in own_tool(tool).arguments.items()}
     return {own.get(name, name): value for name, value in given.items()}

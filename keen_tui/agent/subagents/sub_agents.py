@@ -15,9 +15,9 @@ from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.errors import STOPPED, KeenError
 from keen_tui.domain.events import Event
 from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.domain.own_tools import TASK
 from keen_tui.memory.pending import OpenStep
 from keen_tui.system.threads import to_the_end
-from keen_tui.tools.builtin.task import TASK
 from keen_tui.tools.calls.tool import AgentOrder
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY, STOPPED, ToolFailure
 from keen_tui.domain.events import CallTried, Notice, ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.system.threads import raise_if_cancelled, to_the_end
-from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
 from keen_tui.tools.access.access import Access
 from keen_tui.tools.calls.question_spec import QuestionSpec
 from keen_tui.tools.calls.tool import AgentOrder, Outside, PreparedCall, Run, Trial
@@ -204,7 +204,7 @@ class RunningCall:
 
     async def _add_instructions(self, access: Access) -> None:
         """Add the instructions for the folder of the file that was read or changed."""
-        if access.kind not in ("read", "write") or self._call.name not in PATH_TOOLS:
+        if access.kind not in ("read", "write") or not own_tool(self._call.name).takes_path:
             return
         if self.result.outcome != "done":
             return
@@ -357,7 +357,7 @@ class RunningCall:
 
     def _interrupted(self, changes_nothing: bool) -> ToolResult:
         touches_nothing = self._prepared is not None and self._prepared.access.kind == "nothing"
-        reads_only = changes_nothing or touches_nothing or self._call.name in READING_TOOLS
+        reads_only = changes_nothing or touches_nothing or own_tool(self._call.name).reads
         effects = "it changed nothing" if reads_only else "effects unknown"
         output = self._tail.strip() or "(none)"
         by_user = self._setup.why_stopped() == STOPPED

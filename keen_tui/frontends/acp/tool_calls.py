@@ -29,10 +29,10 @@ from keen_tui.domain.display import (
     TodoDisplay,
 )
 from keen_tui.domain.messages import ToolResult
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.frontends.acp.diffs import diffs_of
 from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import (
-    PATH_TOOLS,
     SERVER_TOOLS,
     changed_words,
     not_done_words,
@@ -44,30 +44,13 @@ from keen_tui.text.units import first_line
 
 CallContent = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
 
-_KINDS: Final[Mapping[str, ToolKind]] = {
-    "read_file": "read",
-    "edit_file": "edit",
-    "write_file": "edit",
-    "glob_files": "search",
-    "grep_files": "search",
-    "bash": "execute",
-    "web_fetch": "fetch",
-    "web_search": "fetch",
-    "recall": "read",
-    "skill": "read",
-    "task": "think",
-    "task_output": "read",
-    "task_stop": "execute",
-    "todo_write": "think",
-    "propose_plan": "switch_mode",
-}
 _TITLE_LENGTH: Final = 200
 _TICKS: Final = re.compile("`{3,}")
 
 
 def kind_of(name: str) -> ToolKind:
     """The protocol's kind for the calls of a tool."""
-    return _KINDS.get(name, "other")
+    return own_tool(name).kind
 
 
 def title_of(name: str, target: str) -> str:
@@ -86,7 +69,7 @@ def title_of(name: str, target: str) -> str:
 def places_of(name: str, arguments: Mapping[str, Any], workspace: Path) -> list[ToolCallLocation]:
     """The file that the arguments of a call name, at most one."""
     path = arguments.get("path")
-    if name not in PATH_TOOLS or not isinstance(path, str) or not path.strip() or "\0" in path:
+    if not own_tool(name).takes_path or not isinstance(path, str) or not path.strip() or "\0" in path:
         return []
     first = arguments.get("offset") if name == "read_file" else None
     line = first if isinstance(first, int) and first > 0 else None

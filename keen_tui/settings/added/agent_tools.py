@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.domain.tool_names import OWN_TOOLS
+from keen_tui.domain.own_tools import FOR_AGENTS
 from keen_tui.settings.added.agents import BACKGROUND_TOOLS, SERVER_SEARCH
 from keen_tui.settings.added.brought import first_names
 from keen_tui.settings.added.front_matter import FrontMatter
@@ -28,17 +28,7 @@ _ITEM = re.compile(r"[\s,]*([^\s,()]+(?:\s*\([^()]*\))?)")
 _OF_SERVER = re.compile(r"mcp(?:__|:)([\w*-]+?)(?:(?:__|:)([\w*-]+))?", re.ASCII)
 
 _BY_NAME: Final[Mapping[str, str]] = {
-    **{usual.name.casefold(): tool for tool, usual in OWN_TOOLS.items()},
-    **{tool: tool for tool in OWN_TOOLS},
-    "ls": "glob_files",
-    "multiedit": "edit_file",
-    "notebookread": "read_file",
-    "taskoutput": "task_output",
-    "bashoutput": "task_output",
-    "taskstop": "task_stop",
-    "killshell": "task_stop",
-    "killbash": "task_stop",
-    "toolsearch": "mcp_search",
+    name: tool.name for tool in FOR_AGENTS for name in (tool.name, tool.usual_name.casefold(), *tool.aliases)
 }
 """Names of tools in lower case, and the tool that each one means here."""
 _ELSEWHERE: Final = frozenset(
@@ -120,7 +110,7 @@ def _without(
     if refused.limited:
         limited = _few(refused.limited)
         remarks.append(f"Keen can't forbid only {limited}, so it runs without the whole tool")
-    every = (*OWN_TOOLS, f"{SERVER_TOOLS}*") if allowed is None else allowed
+    every = (*(tool.name for tool in FOR_AGENTS), f"{SERVER_TOOLS}*") if allowed is None else allowed
     kept = tuple(each for each in every if not any(_overlap(each, other) for other in out))
     if any(each.startswith(SERVER_TOOLS) and each not in kept and each not in out for each in every):
         remarks.append("it runs without tools of MCP servers, since its disallowedTools name some of them")

@@ -6,13 +6,15 @@ that started it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from keen_tui.domain.choices import STRICTEST_FIRST, Mode
-from keen_tui.text.labels import READING_TOOLS, SERVER_TOOLS
+from keen_tui.domain.own_tools import own_tool
+from keen_tui.text.labels import SERVER_TOOLS
 from keen_tui.text.units import counted
 
 BUILT_IN_SOURCE: Final = "built in"
@@ -62,7 +64,7 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     @property
     def only_reads(self) -> bool:
         """Whether none of its tools can change anything."""
-        return self.tools is not None and _ONLY_READ.issuperset(self.tools)
+        return self.tools is not None and _only_read(self.tools)
 
     @property
     def rights(self) -> str:
@@ -72,11 +74,13 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
         of_servers = ["MCP tools"] if any(each.startswith(SERVER_TOOLS) for each in self.tools) else []
         companions = (SERVER_SEARCH, *BACKGROUND_TOOLS)
         own = [each for each in self.tools if not each.startswith((SERVER_TOOLS, *companions))]
-        words = [counted(len(own), "tool") if not _ONLY_READ.issuperset(own) else "reads only"] if own else []
+        words = ["reads only" if _only_read(own) else counted(len(own), "tool")] if own else []
         return ", ".join(words + of_servers) or "no tools"
 
 
-_ONLY_READ: Final = READING_TOOLS | {"web_search"}
+def _only_read(tools: Iterable[str]) -> bool:
+    return all(own_tool(name).reads for name in tools)
+
 
 _EXPLORE: Final = """\
 You look for things in a project and find out how they work. You only read: you can't change files or run \

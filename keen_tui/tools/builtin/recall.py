@@ -12,8 +12,8 @@ from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import StorageFailed, ToolFailure
 from keen_tui.domain.events import ToolFinished
 from keen_tui.domain.messages import ToolResult, ToolSpec
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.domain.recorded import RECALL, RecordedCall, RecordedTurn
-from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.text.lines import cut
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
@@ -143,7 +143,7 @@ class Recall:
     def _provenance(self, turns: Sequence[RecordedTurn], call: RecordedCall, event: ToolFinished) -> str:
         """The turn and the number of the call, and whether its file has changed since. Blocks."""
         begin = f"turn {call.turn}, call {call.number}, as it was then: {call_line(call)}."
-        path = event.arguments.get("path") if call.name in PATH_TOOLS else None
+        path = event.arguments.get("path") if own_tool(call.name).takes_path else None
         place = self._place(path)
         if place is None:
             return f"{begin} Files may have changed since."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import ToolSpec
+from keen_tui.domain.own_tools import TASK
 from keen_tui.settings.added.agents import BUILT_IN_SOURCE
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
@@ -18,7 +19,6 @@ from keen_tui.tools.calls.tool import AgentOrder, PreparedCall, not_run
 if TYPE_CHECKING:
     from keen_tui.settings.added.agents import AgentDefinition
 
-TASK: Final = "task"
 """The name of the tool."""
 
 MOST_BYTES: Final = 16_384

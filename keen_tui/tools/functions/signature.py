@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.messages import ToolSpec
-from keen_tui.domain.tool_names import NAMES
+from keen_tui.domain.own_tools import OWN_TOOLS
 from keen_tui.text.labels import SERVER_TOOLS
 from keen_tui.tools.calls.schemas import SchemaRefused, usable_schema
 from keen_tui.tools.functions.docstrings import described
@@ -54,7 +54,7 @@ def function_specs(functions: Sequence[Callable[..., Any]]) -> tuple[FunctionSpe
     """
     specs = tuple(map(function_spec, functions))
     names = [each.spec.name for each in specs]
-    if taken := next((name for name in names if name in NAMES or name.startswith(SERVER_TOOLS)), None):
+    if taken := next((name for name in names if name in OWN_TOOLS or name.startswith(SERVER_TOOLS)), None):
         raise ConfigError(
             f"tools: {taken} is the name of one of Keen's own tools. Use @tool(name=...) to choose another."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.errors import KeenError
+from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.shared.agents_port import AgentsPort
-from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
@@ -30,7 +30,7 @@ class AgentViewer:
 
     def open_of(self, block: Block | None) -> bool:
         """Open the sub-agent that the call of this block began; False: it began none."""
-        if not isinstance(block, ToolBlock) or block.name != AGENT:
+        if not isinstance(block, ToolBlock) or block.name != TASK:
             return False
         self._view.work(self._open(block), "agent", instead=True)
         return True

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rich.cells import cell_len, set_cell_size
 
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.frontends.tui.look.glyphs import Glyphs
-from keen_tui.text.labels import PATH_TOOLS, beside_name
+from keen_tui.text.labels import beside_name
 
 _MOST_MARKS = 16
 """Characters, marks without a width included, that stand in one cell at most."""
@@ -36,7 +37,7 @@ def cut_path(path: str, cells: int, more: str = "…") -> str:
 
 def cut_target(tool: str, target: str, cells: int, more: str = "…") -> str:
     """What a call of `tool` acts on, in at most `cells`: as a path where the tool's target is one."""
-    return (cut_path if tool in PATH_TOOLS else cut)(beside_name(tool, target), cells, more)
+    return (cut_path if own_tool(tool).takes_path else cut)(beside_name(tool, target), cells, more)
 
 
 def meter(share: float, cells: int, glyphs: Glyphs) -> tuple[str, str]:

@@ -9,12 +9,12 @@ from rich.text import Text
 
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.shared.commands.tasks import TASKS
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import PanelStyle
-from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import (
     Block,
     EndBlock,
@@ -94,7 +94,7 @@ class ActivityRows(PanelStyle, frozen=True):
             Text.assemble(edge, (cut(line, self.width - 4, glyphs.more), look("soft"))) for line in lines
         ]
         shown_lines += [edge] * (rows - len(lines))
-        if block.name == AGENT:
+        if block.name == TASK:
             keys = [f"{shown('stop')} stops", f"{shown('show_row')} shows it"]
             facts = counted(block.lines, "call")
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from keen_tui.frontends.tui.state.agent_reducer import AGENT
+from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, UiState
 
 _LASTS: Final = 2.0
@@ -29,4 +29,4 @@ def _lasts(block: Block, now: float) -> bool:
     """Whether it is a call that has run for a while, or a sub-agent at work."""
     if not isinstance(block, ToolBlock) or block.status != "running":
         return False
-    return block.name == AGENT or now - block.started_at >= _LASTS
+    return block.name == TASK or now - block.started_at >= _LASTS

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from keen_tui.domain.events import AgentEvent, AgentWorked, RetryScheduled, ToolStarted
+from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.tui.state.state import Block, ToolBlock, UiState
 from keen_tui.frontends.tui.state.state_edits import with_call, with_row
 from keen_tui.text.labels import SHORT_REASONS, call_line
@@ -14,9 +15,6 @@ from keen_tui.text.sanitize import clean
 
 _CALLS_KEPT: Final = 8
 """The newest calls of a sub-agent that the screen keeps."""
-
-AGENT: Final = "task"
-"""The name of a call that a sub-agent does."""
 
 
 def agent_at_work(state: UiState, event: AgentEvent | AgentWorked) -> UiState:
@@ -36,7 +34,7 @@ def agent_at_work(state: UiState, event: AgentEvent | AgentWorked) -> UiState:
 def is_of_call(block: Block, call_id: str) -> bool:
     """Whether the block is that call, or the one that began the sub-agent whose call it is."""
     return isinstance(block, ToolBlock) and (
-        block.id == call_id or (block.name == AGENT and call_id.startswith(f"{block.id}/"))
+        block.id == call_id or (block.name == TASK and call_id.startswith(f"{block.id}/"))
     )
 
 

@@ -18,8 +18,9 @@ from keen_tui.domain.events import (
     ToolOutput,
     ToolStarted,
 )
+from keen_tui.domain.own_tools import TASK
 from keen_tui.domain.recorded import kept_out_bytes, recalled_bytes
-from keen_tui.frontends.tui.state.agent_reducer import AGENT, is_of_call
+from keen_tui.frontends.tui.state.agent_reducer import is_of_call
 from keen_tui.frontends.tui.state.state import (
     Block,
     Phase,
@@ -135,7 +136,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
         event.turn,
         lambda row: replace(
             row,
-            facts=row.facts + (() if event.name == AGENT else event.result.facts),
+            facts=row.facts + (() if event.name == TASK else event.result.facts),
             calls=row.calls + (not event.result.unfinished),
             failures=row.failures + (event.result.outcome == "failed"),
             recalled_bytes=row.recalled_bytes + recalled_bytes(event.name, event.result),

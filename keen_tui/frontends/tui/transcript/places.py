@@ -13,9 +13,9 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay
+from keen_tui.domain.own_tools import own_tool
 from keen_tui.frontends.tui.state.state import Block, ReasoningBlock, TextBlock, ToolBlock, UserBlock
 from keen_tui.frontends.tui.transcript.blocks.block_rows import source
-from keen_tui.text.labels import PATH_TOOLS
 
 MOST_NAMED: Final = 200
 """Places that are looked at in one block."""
@@ -83,7 +83,7 @@ def _named_by_call(block: ToolBlock) -> Iterator[Named]:
                 yield Named(hit[1], int(hit[2]), by_call=True) if hit else Named(line, by_call=True)
         case CommandDisplay():
             yield from _mentioned(display.output)
-        case _ if block.name in PATH_TOOLS and block.target:
+        case _ if own_tool(block.name).takes_path and block.target:
             yield Named(block.target, by_call=True)
 
 
