@@ -39,7 +39,7 @@ class TurnBackup:
     def keep(
         self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
     ) -> None:
-        """Save a file that is about to be changed (`tools.base.Backup`)."""
+        """Save a file that is about to be changed (`tools.files.backup.Backup`)."""
         if self.checkpoints:
             self.checkpoints.keep(self.turn(), path, name, before, after, mode)
 

@@ -173,7 +173,7 @@ def test_another_width_parses_and_colours_nothing_again(monkeypatch: pytest.Monk
     stream.finish()
     list(stream.lines(LOOK))
     for name in ("stream.parse", "late_rows.highlight"):
-        monkeypatch.setattr(f"keen_tui.frontends.tui.transcript.markdown.{name}", None)
+        monkeypatch.setattr(f"keen_tui.frontends.tui.markdown.{name}", None)
     narrow = list(stream.lines(look(width=30)))
     monkeypatch.undo()
     assert narrow == whole(text, look(width=30)) and narrow != whole(text)

@@ -148,7 +148,7 @@ class WorkspaceScreen(KeenScreen[None]):
         self.main = PaneRow(id="main")
 
     def compose(self) -> ComposeResult:
-        """The frame; `startup/mounting` fills it."""
+        """The frame; `screen/mounting` fills it."""
         yield self.header
         yield self.main
         yield self.status
