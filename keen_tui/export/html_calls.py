@@ -18,7 +18,7 @@ from keen_tui.domain.display import (
 from keen_tui.domain.messages import ToolResult
 from keen_tui.export.document import CallState, ExportedCall
 from keen_tui.export.html_markdown import block_text, coloured_html, line_text
-from keen_tui.export.phrases import CALL_GLYPHS, call_time, outcome
+from keen_tui.export.phrases import call_sign, call_time, outcome
 from keen_tui.text.highlighting import highlight_hunk, safe_code
 from keen_tui.text.labels import changed_words, page_line, tool_label
 from keen_tui.text.units import counted
@@ -43,7 +43,7 @@ def call_html(call: ExportedCall) -> str:
 def _row(call: ExportedCall) -> str:
     role = _CLASSES.get(call.state, "dim")
     return (
-        f'<span class="glyph {role}">{CALL_GLYPHS[call.state]}</span>'
+        f'<span class="glyph {role}">{call_sign(call)}</span>'
         f'<span class="tool">{line_text(tool_label(call.started.name))}</span>'
         f'<span class="target">{line_text(call.started.target)}</span>'
         f"{_outcome(call)}"

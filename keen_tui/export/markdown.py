@@ -26,10 +26,10 @@ from keen_tui.export.document import (
     own_call,
 )
 from keen_tui.export.phrases import (
-    CALL_GLYPHS,
     LOST,
     UNFINISHED,
     aside,
+    call_sign,
     call_time,
     end_detail,
     end_facts,
@@ -102,7 +102,7 @@ def _call(call: ExportedCall) -> Iterator[str]:
     words = [outcome(call), call_time(call)]
     what = [f"**{plain_words(tool_label(call.started.name))}**", code_span(call.started.target)]
     came_to = plain_words(", ".join(word for word in words if word))
-    yield " ".join(word for word in (CALL_GLYPHS[call.state], *what, came_to) if word)
+    yield " ".join(word for word in (call_sign(call), *what, came_to) if word)
     result = call.result
     if result is None:
         return

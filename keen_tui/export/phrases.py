@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.events import (
     Compacted,
     EndEvent,
@@ -29,32 +28,24 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.own_tools import own_tool
-from keen_tui.export.document import CallState, ExportedCall, ExportedSession
+from keen_tui.export.document import ExportedCall, ExportedSession
 from keen_tui.memory.folding import folded_files
 from keen_tui.memory.rendering import UNWATCHED
 from keen_tui.text.labels import (
     contact_line,
     image_line,
     kept_words,
-    not_done_words,
     resource_line,
     search_line,
     skill_line,
     unknown_call,
     why_ended,
 )
+from keen_tui.text.outcomes import SIGNS, outcome_words
 from keen_tui.text.run_words import report_lines, run_asked, run_begins, run_waits
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
-CALL_GLYPHS: Final[dict[CallState, str]] = {
-    "done": "✓",
-    "failed": "✗",
-    "denied": "–",
-    "stopped": "■",
-    "not_run": "–",
-    "unfinished": "…",
-}
 LOST: Final = "cut here: the words above are not carried over"
 UNFINISHED: Final = "not finished"
 
@@ -80,13 +71,12 @@ def outcome(call: ExportedCall) -> str:
         return UNFINISHED if own_tool(call.started.name).reads else f"{UNFINISHED}, effects unknown"
     if result.effects_unknown:
         return "stopped, effects unknown"
-    if words := not_done_words(result):
-        return words
-    if isinstance(result.display, DiffDisplay) and not result.is_error:
-        return f"+{result.display.added} −{result.display.removed}"
-    if result.exit_code:
-        return f"exit {result.exit_code}"
-    return clean(result.summary) or ("failed" if result.is_error else "")
+    return outcome_words(result)
+
+
+def call_sign(call: ExportedCall) -> str:
+    """The sign of what it came to."""
+    return "…" if call.state == "unfinished" else SIGNS[call.state].sign
 
 
 def call_time(call: ExportedCall) -> str:

@@ -9,7 +9,7 @@ from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete, WebSearched
-from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, ToolResult, UnknownCall
+from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, UnknownCall
 from keen_tui.domain.own_tools import own_tool
 from keen_tui.domain.servers import ServerPrompt
 from keen_tui.text.sanitize import clean
@@ -99,18 +99,6 @@ def changed_words(display: Display | None) -> str:
     ]
     more = [f"{display.more_changed:,} more"] if display.more_changed else []
     return "; ".join(words + more)
-
-
-def not_done_words(result: ToolResult) -> str:
-    """What a call came to that was denied, stopped or never ran; "" for others."""
-    match result.outcome:
-        case "denied":
-            return clean(result.summary) or "denied"
-        case "stopped":
-            return "stopped"
-        case "not_run":
-            return "not run"
-    return ""
 
 
 def image_line(image: Image) -> str:

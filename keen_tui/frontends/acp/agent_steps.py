@@ -8,7 +8,7 @@ from typing import Final
 
 from keen_tui.domain.events import ToolFinished, ToolStarted
 from keen_tui.frontends.acp.tool_calls import title_of
-from keen_tui.text.labels import not_done_words
+from keen_tui.text.outcomes import not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 

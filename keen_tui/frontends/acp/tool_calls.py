@@ -35,10 +35,10 @@ from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import (
     SERVER_TOOLS,
     changed_words,
-    not_done_words,
     page_line,
     tool_label,
 )
+from keen_tui.text.outcomes import not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY
@@ -25,7 +25,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     WebSearched,
 )
-from keen_tui.domain.messages import CallOutcome, UnknownCall
+from keen_tui.domain.messages import UnknownCall
 from keen_tui.memory.pending import PendingState
 from keen_tui.text.labels import (
     changed_words,
@@ -33,13 +33,11 @@ from keen_tui.text.labels import (
     search_line,
     unknown_call,
 )
+from keen_tui.text.outcomes import SIGNS
 from keen_tui.text.run_words import limits_words, run_begins, run_waits
 
 FAILURE_LINES = 5
 """The most lines that are shown of a failed call's output."""
-
-_MARKS: Mapping[CallOutcome, str] = {"done": "+", "denied": "-"}
-"""Marks of calls by their outcome; all other outcomes have an x."""
 
 NO_REPLY = "The model sent an empty reply."
 """The notice for a turn that is done without an answer."""
@@ -49,7 +47,7 @@ def progress_line(event: Event) -> str | None:
     """One line about the event for a person who watches a log; None for no line."""
     match event:
         case ToolFinished(result=result):
-            mark = _MARKS.get(result.outcome, "x")
+            mark = SIGNS[result.outcome].mark
             changed = changed_words(result.display)
             return "   ".join(filter(None, (f"{mark} {event.name} {event.target}", result.summary, changed)))
         case AgentEvent(event=ToolFinished() | RetryScheduled() as inner):
@@ -69,7 +67,7 @@ def progress_line(event: Event) -> str | None:
         case RunWaiting():
             return f"! {run_waits(event)}"
         case ShellFinished(is_check=True, result=result):
-            return f"{_MARKS.get(result.outcome, 'x')} check   {result.summary}"
+            return f"{SIGNS[result.outcome].mark} check   {result.summary}"
         case WebSearched():
             return f"{'x' if event.problem else '+'} {search_line(event)}"
         case HostContacted() if event.problem.startswith(NOBODY):

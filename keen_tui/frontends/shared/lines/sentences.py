@@ -32,11 +32,11 @@ from keen_tui.text.labels import (
     OF_THE_SERVER,
     changed_words,
     kept_words,
-    not_done_words,
     tool_label,
     unknown_call,
     why_ended,
 )
+from keen_tui.text.outcomes import not_done_words, place_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -100,9 +100,8 @@ def _what_came(result: ToolResult) -> str:
 
 
 def _how(result: ToolResult) -> str:
-    if result.read_only:
-        return ", ran read-only"
-    return ", ran outside the sandbox" if result.outside else ""
+    where = place_words(result)
+    return f", ran {where}" if where else ""
 
 
 def _end_of(output: str) -> Iterator[str]:

@@ -28,7 +28,8 @@ from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import remarks
 from keen_tui.frontends.tui.widgets.phrases import Doing, line_counts, tool_name
 from keen_tui.frontends.tui.widgets.row_widget import BLANK, GAP, cut_row, join_facts, spread
-from keen_tui.text.labels import SHORT_REASONS, not_done_words
+from keen_tui.text.labels import SHORT_REASONS
+from keen_tui.text.outcomes import SIGNS, not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -151,18 +152,7 @@ class ActivityRows(PanelStyle, frozen=True):
 
     def _call(self, block: ToolBlock) -> Text:
         look, glyphs = self.look, self.glyphs
-        elapsed = duration(self.now - block.started_at, running=True)
-        took = duration(block.seconds) if block.seconds else ""
-        not_done = Text(not_done_words(block.result) if block.result else "", look("dim"))
-        mark, right = {
-            "running": (self.dot, Text(elapsed, look("accent"))),
-            "asks": (Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))),
-            "done": (Text(glyphs.done, look("ok")), Text(took, look("dim"))),
-            "failed": (Text(glyphs.failed, look("fail")), Text(_failure(block), look("fail"))),
-            "denied": (Text(glyphs.none, look("dim")), not_done),
-            "stopped": (Text(glyphs.stopped, look("dim")), not_done),
-            "not_run": (Text(glyphs.none, look("dim")), not_done),
-        }[block.status]
+        mark, right = self._mark_and_end(block)
         name = tool_name(clean(block.name))
         counts = line_counts(block, look, glyphs)
         room = self.width - right.cell_len - len(name) - 5 - (counts.cell_len + 2 if counts else 0)
@@ -171,6 +161,19 @@ class ActivityRows(PanelStyle, frozen=True):
         if counts:
             left = Text.assemble(left, "  ", counts)
         return spread(left, right, self.width, glyphs.more)
+
+    def _mark_and_end(self, block: ToolBlock) -> tuple[Text, Text]:
+        look, glyphs, result = self.look, self.glyphs, block.result
+        if block.status == "running":
+            return self.dot, Text(duration(self.now - block.started_at, running=True), look("accent"))
+        if block.status == "asks":
+            return Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))
+        signs = SIGNS[block.status]
+        mark = Text(getattr(glyphs, signs.glyph), look(signs.role))
+        if block.status == "done" or result is None:
+            return mark, Text(duration(block.seconds) if block.seconds else "", look("dim"))
+        failed = f"exit {result.exit_code}" if result.exit_code else "failed"
+        return mark, Text(not_done_words(result) or failed, look(signs.role))
 
     def _remark(self, words: str) -> Text:
         return Text(f"  {cut(words, self.width - 2, self.glyphs.more)}", self.look("dim"))
@@ -206,8 +209,3 @@ def _has_entry(block: Block) -> bool:
         case EndBlock():
             return not isinstance(block.end, TurnDone)
     return False
-
-
-def _failure(block: ToolBlock) -> str:
-    code = block.result.exit_code if block.result else None
-    return f"exit {code}" if code else "failed"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.segment import Segment
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.events import HostContacted
-from keen_tui.domain.messages import ToolResult
 from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.rows.lazy_lines import joined, one_row
@@ -22,7 +21,8 @@ from keen_tui.frontends.tui.tool_views.excerpts import diff_excerpt, draw_output
 from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
 from keen_tui.text.highlighting import safe_code
-from keen_tui.text.labels import changed_words, not_done_words, tool_label
+from keen_tui.text.labels import changed_words, tool_label
+from keen_tui.text.outcomes import SIGNS, outcome_parts, place_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration
 
@@ -32,16 +32,6 @@ TARGET_COLUMN: Final = 10
 TIME_CELLS: Final = 8
 LIVE_LINES_UNFOLDED: Final = 8
 
-_ROLES: Mapping[ToolStatus, str] = {
-    "running": "accent",
-    "asks": "wait",
-    "done": "ok",
-    "failed": "fail",
-    "denied": "dim",
-    "stopped": "soft",
-    "not_run": "dim",
-}
-
 
 def short_name(name: str, glyphs: Glyphs) -> str:
     """A tool's name as the screen shows it, in at most five cells."""
@@ -50,16 +40,12 @@ def short_name(name: str, glyphs: Glyphs) -> str:
 
 def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
     """The glyph of a call with that status, and its role."""
-    signs: Mapping[ToolStatus, str] = {
-        "running": glyphs.running,
-        "asks": glyphs.asks,
-        "done": glyphs.done,
-        "failed": glyphs.failed,
-        "denied": glyphs.none,
-        "stopped": glyphs.stopped,
-        "not_run": glyphs.none,
-    }
-    return signs[status], _ROLES[status]
+    if status == "running":
+        return glyphs.running, "accent"
+    if status == "asks":
+        return glyphs.asks, "wait"
+    signs = SIGNS[status]
+    return getattr(glyphs, signs.glyph), signs.role
 
 
 def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
@@ -72,23 +58,10 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
     result = block.result
     if result is None:
         return []
-    if block.status in ("denied", "not_run"):
-        return [(not_done_words(result), "dim")]
-    if isinstance(block.shown, DiffDisplay) and not result.is_error:
-        removed = f"{glyphs.minus}{block.shown.removed}"
-        return [(f"+{block.shown.added}", "add"), (" ", "dim"), (removed, "del")]
-    if block.status == "stopped":
+    if result.outcome == "stopped" and (result.is_error or not isinstance(block.shown, DiffDisplay)):
         return [("stopped by you" if result.summary in ("", "stopped") else clean(result.summary), "soft")]
-    if block.status == "failed":
-        exit_code = f"exit {result.exit_code}" if result.exit_code else ""
-        return _listed((exit_code or clean(result.summary) or "failed", "fail"), *_how(result))
-    return _listed((clean(result.summary), "dim"), *_how(result))
-
-
-def _how(result: ToolResult) -> list[tuple[str, str]]:
-    """Where the call ran, if that is neither the sandbox nor the usual place in this mode."""
-    how = "read-only" if result.read_only else "outside the sandbox" if result.outside else ""
-    return [(how, "dim")] if how else []
+    parts = outcome_parts(result, block.shown, glyphs.minus)
+    return parts if len(parts) > 1 else _listed(*parts, (place_words(result), "dim"))
 
 
 def _listed(*words: tuple[str, str]) -> list[tuple[str, str]]:
@@ -180,7 +153,7 @@ def _words_of(block: ToolBlock, context: BlockContext) -> list[tuple[str, str]]:
         return result_words(block, context.look.glyphs)
     above = block.lines - block.tail.count("\n") - 1
     words = f"{counted(above, 'line')} above" if above > 0 else ""
-    return _listed((words, "dim"), *_how(block.result))
+    return _listed((words, "dim"), (place_words(block.result), "dim"))
 
 
 def call_time(block: ToolBlock, now: float) -> str:
