@@ -207,6 +207,77 @@ async def test_what_is_taken_out_of_a_draft_for_a_no_is_in_the_history(tmp_path:
         assert driver.written == "half a thought"
 
 
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)], ids=str)
+async def test_escape_says_that_it_goes_back_and_the_words_come_back_as_they_were(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, size=size) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type("use  2 spaces")
+        await driver.until_shown("esc goes back to the answers and keeps your words")
+        assert not driver.shows("esc declines")
+        await driver.press("escape")
+        await driver.until_shown("Your words are kept in the composer.")
+        assert (given(driver), driver.written) == ([], "use  2 spaces")
+        await driver.press("4", "enter")
+        await driver.until_shown("Press enter to decline with this reason.")
+        await driver.press("enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "use  2 spaces")])
+        await closed(driver, 1)
+        assert driver.written == ""
+
+
+@pytest.mark.parametrize(("key", "allow"), [("1", True), ("y", True)])
+async def test_behind_escape_a_key_chooses_again_and_is_no_part_of_the_words(
+    tmp_path: Path, key: str, allow: bool
+) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("keep it ")
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type("simple")
+        await driver.press("escape", "enter")
+        await driver.until_shown("Nothing is chosen yet: press ↑ or ↓, then enter.")
+        await driver.press(key)
+        await driver.until_shown("Press enter to give the marked answer.")
+        assert not driver.shows("keep it simple")
+        await driver.press("enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", allow, "once", "")])
+        await closed(driver, 1)
+        assert driver.written == "keep it simple"
+
+
+async def test_behind_escape_a_sentence_that_begins_with_a_number_continues_the_words(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type("indent by ")
+        await driver.press("escape")
+        await driver.type("2 spaces")
+        await driver.until_shown("indent by 2 spaces")
+        await driver.press("enter")
+        await driver.pilot.pause()
+        assert given(driver) == []
+        await closed(driver, 1)
+        assert driver.written == "indent by 2 spaces"
+
+
+async def test_a_key_that_chose_does_not_end_up_in_the_draft(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.press("1", "escape")
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "")])
+        await closed(driver, 1)
+        assert driver.written == ""
+        await appears(driver, 2, a_command(2))
+        await read(driver)
+        await driver.press("2")
+        await closed(driver, 2)
+        assert driver.written == ""
+
+
 async def test_escape_declines_at_once_where_nothing_was_added_to_the_draft(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.type("half a thought")
@@ -255,7 +326,8 @@ async def test_with_a_draft_enter_says_what_to_press_and_an_arrow_chooses(tmp_pa
         await driver.type("half a thought")
         await appears(driver, 1, a_command(1))
         await read(driver)
-        assert driver.shows("↓ enter")
+        assert not driver.shows("› 1")
+        assert driver.shows("Press ↑ or ↓, then enter. esc declines")
         await driver.press("enter")
         await driver.until_shown("Nothing is chosen yet: press ↑ or ↓, then enter.")
         await driver.press("down")

@@ -143,7 +143,7 @@ def test_words_that_begin_after_the_question_was_read_are_for_their_answer(
 def test_a_draft_goes_on_and_is_no_answer_however_late_its_end_is_typed() -> None:
     asked = answering()
     asked.go_on("do skip it", 3)
-    assert (asked.marked, asked.answer(in_a_sentence=True)) == (0, None)
+    assert (asked.marked, asked.answer(in_a_sentence=True)) == (None, None)
     for character in "not ":
         asked.write(character, in_a_sentence=True, was_read=True)
     assert (asked.marked, asked.answer(in_a_sentence=True)) == (2, None)
@@ -160,6 +160,26 @@ def test_no_sentence_is_an_answer_wherever_a_question_cuts_it(sentence: str, cut
         asked.write(character, in_a_sentence=bool(before), was_read=False)
     assert asked.answer(in_a_sentence=bool(before)) is None
     assert before + asked.take_words() == sentence
+
+
+@pytest.mark.parametrize("key", ["2", "y", "3"])
+def test_a_key_that_chose_is_no_word(key: str) -> None:
+    asked = typed(key)
+    assert not asked.goes_back
+    assert asked.take_words() == ""
+    assert (asked.marked, asked.answer(in_a_sentence=False)) == (None, None)
+
+
+def test_escape_goes_back_only_from_words_that_were_added() -> None:
+    asked = answering()
+    assert not asked.goes_back
+    asked.go_on("do skip it", 10)
+    assert not asked.goes_back
+    asked.write("!", in_a_sentence=True, was_read=False)
+    assert asked.goes_back
+    assert asked.take_words() == "do skip it!"
+    asked.open_words(2)
+    assert asked.goes_back
 
 
 def test_a_question_that_takes_no_words_sends_none() -> None:

@@ -40,6 +40,7 @@ class _RowsApp(App[None]):
 def test_a_row_says_that_something_was_lost() -> None:
     assert cut_row(Text("one two three"), 8).plain == "one two…"
     assert cut_row(Text("one two"), 8).plain == "one two"
+    assert cut_row(Text("one two three"), 8, "").plain == "one two"
 
 
 def test_a_row_that_is_cut_twice_says_it_once() -> None:

@@ -37,8 +37,12 @@ class Answering:
         self.lone_key = ""
         """A digit or letter that was pressed alone and chose. With text after it, it becomes text, except for
         the digit of the answer that takes the text."""
+        self.draft = ""
+        """The text that the words continue. The composer has it, too."""
         self.is_writing = False
         """Whether the line for words was opened on purpose; then enter sends it."""
+        self.are_words_kept = False
+        """Whether esc gave the words back to the composer. Whoever did that is no longer in a sentence."""
         self._takes_words = takes_words
         self._count = count
         self._choosing = {digit: int(digit) - 1 for digit in _DIGITS[:count]} | dict(letters)
@@ -49,6 +53,11 @@ class Answering:
     def words(self) -> str:
         """The typed, unsent text."""
         return self.lone_key or self.line.text
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether esc goes back from words to the answers."""
+        return self.is_writing or self.line.text != self.draft
 
     @property
     def sends_words(self) -> bool:
@@ -63,18 +72,18 @@ class Answering:
         return None
 
     def go_on(self, draft: str, cursor: int) -> None:
-        """Continue the draft that the question interrupted, at `cursor`. Marks no answer until the person
-        types more."""
-        self._was_read = False
-        self.line.text, self.line.cursor = draft, cursor
+        """Continue the draft of the composer at `cursor`. No answer is marked until the person types more or
+        presses an arrow: a mark elsewhere would contradict the words in the answer that takes them."""
+        self._was_read = self.are_words_kept = False
+        self.marked, self._chosen_by = None, ""
+        self.draft = self.line.text = draft
+        self.line.cursor = cursor
 
     def write(self, text: str, *, in_a_sentence: bool, was_read: bool) -> None:
         """Take typed text. A lone digit or letter chooses an answer; everything else is text, including what
         chose before it. `was_read`: the question has been in view long enough to be read. Words that begin
         then are for the answer that takes words, and enter gives it."""
-        if text == self.lone_key:
-            return
-        if self._chooses(text, in_a_sentence=in_a_sentence):
+        if self.chooses(text, in_a_sentence=in_a_sentence):
             self._was_read = was_read
             self._choose(self._choosing[text])
             self.lone_key = text
@@ -118,12 +127,15 @@ class Answering:
         self.is_writing = True
 
     def take_words(self) -> str:
-        """Empty and close the line, and choose nothing. Returns the words."""
-        words = self.lone_key or self.line.take()
-        self.lone_key, self.is_writing, self._chosen_by = "", False, ""
-        return words
+        """Empty and close the line, and choose nothing. Returns the words, without a key that chose."""
+        self.lone_key, self.draft, self.is_writing = "", "", False
+        self.marked, self._chosen_by = None, ""
+        return self.line.take()
 
-    def _chooses(self, key: str, *, in_a_sentence: bool) -> bool:
+    def chooses(self, key: str, *, in_a_sentence: bool) -> bool:
+        """Whether this key alone chooses an answer now, or just did."""
+        if self.lone_key and key == self.lone_key:
+            return True
         is_alone = not self.words and not self.is_writing
         is_free = self._chosen_by == "key" or not in_a_sentence
         return is_alone and is_free and key in self._choosing

@@ -13,7 +13,6 @@ from keen_tui.domain.events import ApprovalRequested
 from keen_tui.frontends.shared.questions import approval_choices, approval_reason, is_risky
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.questions.asking import declining_words
 from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.rows.lazy_lines import LazyLines
 from keen_tui.frontends.tui.rows.lines import Line, lines_to_text
@@ -32,7 +31,6 @@ _IRREVERSIBLE = "This can't be undone."
 def approval_question(event: ApprovalRequested) -> Question:
     """The question that this event asks."""
     parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
-    warning = _IRREVERSIBLE if any(part.loses for part in parts) else ""
     return Question(
         title=asker_and(event.agent, clean(event.question)),
         facts=_facts(event),
@@ -40,7 +38,7 @@ def approval_question(event: ApprovalRequested) -> Question:
         parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
         why=approval_reason(event),
         repeats_parts=any(part.is_risky and part.note in event.why for part in parts),
-        hint=" ".join(filter(None, (warning, declining_words()))),
+        warning=_IRREVERSIBLE if any(part.loses for part in parts) else "",
         choices=approval_choices(event, GAP),
         preselected=None if is_risky(event) else 0,
         interrupts=True,

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from keen_tui.domain.events import QuestionAsked
 from keen_tui.frontends.shared.questions import asked_choices
-from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.markdown.markdown import render_blocks
@@ -36,14 +35,8 @@ def asked_question(event: QuestionAsked) -> Question:
         body=_Plan(event.body) if event.body else None if is_short else _Words(question),
         preselected=None if event.body else 0,
         interrupts=True,
-        hint=declining_words(),
         choices=asked_choices(event),
     )
-
-
-def declining_words() -> str:
-    """What esc does at every question of a turn."""
-    return f"{shown('stop')} declines, {shown('stop')} again stops the turn"
 
 
 class _Words:

@@ -17,9 +17,9 @@ class Question(Struct, frozen=True, kw_only=True):
     """A question. `body` draws its subject in a number of cells; a long body scrolls.
 
     `parts` are listed below it. `facts` are right of the title. `why` is the reason for asking, in sentences;
-    `repeats_parts`: the parts say the same, so the reason is left out first. `hint` says which keys answer.
-    With `interrupts` the question appears on its own and not because of a key, perhaps in the middle of a
-    sentence. `preselected` is the index of the answer that enter gives, or None if enter alone gives none.
+    `repeats_parts`: the parts say the same, so the reason is left out first. With `interrupts` the
+    question appears on its own and not because of a key, perhaps in the middle of a sentence. `preselected`
+    is the index of the answer that enter gives, or None if enter alone gives none.
     """
 
     title: str
@@ -29,7 +29,7 @@ class Question(Struct, frozen=True, kw_only=True):
     parts: tuple[PartDisplay, ...] = ()
     why: str = ""
     repeats_parts: bool = False
-    hint: str = ""
+    warning: str = ""
     preselected: int | None = 0
     interrupts: bool = False
 

@@ -16,6 +16,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.answering import Answering
 from keen_tui.frontends.tui.questions.question import Question
+from keen_tui.frontends.tui.questions.typed_line import in_rows
 from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row, indented, spread, wrapped
 from keen_tui.text.units import counted
 
@@ -233,7 +234,9 @@ class _Layout:
             rows.append(self._pressing(missing, "Press {} to give the marked answer."))
         has_words = answering.words or answering.is_writing
         is_told = self._state.nudged or (has_words and answering.marked is not None)
-        hint = " ".join(filter(None, ("" if is_told else self._how_to_choose(), question.hint)))
+        kept = "Your words are kept in the composer." if answering.are_words_kept else ""
+        choosing = "" if is_told else self._how_to_choose()
+        hint = " ".join(filter(None, (kept, choosing, question.warning, self._escape())))
         if hint and fold.hint:
             rows += self._limited(hint, fold.why or 1)
         return rows
@@ -250,11 +253,18 @@ class _Layout:
         return cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)
 
     def _how_to_choose(self) -> str:
-        """The keys that choose, if the question appeared on its own and has no preselected answer; else
-        ""."""
-        if not self._question.interrupts or self._question.preselected is not None:
+        """The keys that choose, if the question appeared on its own and no answer is marked; else ""."""
+        if not self._question.interrupts or self._answering.marked is not None:
             return ""
         return f"Press {self._arrows}." if self._state.in_a_sentence else "Press a number, then enter."
+
+    def _escape(self) -> str:
+        """What esc does now, if a question of a turn is open or something was typed; else ""."""
+        answering, esc = self._answering, shown("stop")
+        if answering.goes_back:
+            keeps = " and keeps your words" if answering.line.text else ""
+            return f"{esc} goes back to the answers{keeps}"
+        return f"{esc} declines, {esc} again stops the turn" if self._question.interrupts else ""
 
     def _limited(self, text: str, most: int) -> list[Text]:
         """Text in at most so many rows, with a sign if something is left out."""
@@ -356,7 +366,7 @@ class _Layout:
                     self._glyphs.more,
                 )
             ]
-        rows, cursor_row = _broken(line.text, line.cursor, self._inner - 2)
+        rows, cursor_row = in_rows(line.text, line.cursor, self._inner - 2)
         first = min(max(cursor_row - _MOST_WORDS_ROWS + 1, 0), max(len(rows) - _MOST_WORDS_ROWS, 0))
         drawn = []
         for number in range(first, min(first + _MOST_WORDS_ROWS, len(rows))):
@@ -373,24 +383,3 @@ def _consequence(choice: Choice) -> str:
     if not choice.takes_words:
         return choice.consequence
     return f"{choice.consequence}: just type" if choice.consequence else "just type"
-
-
-def _broken(text: str, cursor: int, width: int) -> tuple[list[tuple[str, int | None]], int]:
-    """The text in rows of at most `width` cells, each with the position of the cursor in it, and the number
-    of the cursor's row. Every character is shown; a line break begins a new row."""
-    rows: list[tuple[str, int | None]] = []
-    row, cells, cursor_at, cursor_row = "", 0, None, 0
-    for place, character in enumerate(f"{text} "):
-        size = cell_len(character)
-        if character == "\n" or cells + size > width:
-            if character == "\n" and place == cursor:
-                cursor_at, cursor_row, row = len(row), len(rows), f"{row} "
-            rows.append((row, cursor_at))
-            row, cells, cursor_at = "", 0, None
-        if character == "\n":
-            continue
-        if place == cursor:
-            cursor_at, cursor_row = len(row), len(rows)
-        row, cells = row + character, cells + size
-    rows.append((row, cursor_at))
-    return rows, cursor_row

@@ -61,8 +61,6 @@ class QuestionPane(Widget):
         super().__init__(id="question")
         self._view = QuestionView(styles, glyphs, self)
         self._composer = composer
-        self._draft = ""
-        """The part of the words that is the draft of the composer, which keeps it until it is sent."""
         self.room = room
         self.guard_seconds = guard_seconds
         self.read_seconds = read_seconds
@@ -93,9 +91,10 @@ class QuestionPane(Widget):
     @property
     def in_a_sentence(self) -> bool:
         """Whether keys may belong to the text in the composer."""
-        if self.question is None or not self.question.interrupts:
+        answering = self.answering
+        if self.question is None or not self.question.interrupts or answering.are_words_kept:
             return False
-        return bool((self.answering.line.text if self._draft else self._composer.draft[0]).strip())
+        return bool((answering.line.text if answering.draft else self._composer.draft[0]).strip())
 
     def ask(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
         """Show the question and take the focus. Returns the answer, or None once the question is closed or
@@ -162,15 +161,12 @@ class QuestionPane(Widget):
         self._view.set_look(styles, glyphs)
 
     def back(self) -> bool:
-        """Go back from the typed text to the answers; False if there is none. Text in the open line goes to
-        the composer's history, other text back to the draft."""
-        answering = self.answering
-        has_words = answering.words != self._draft
-        if not (has_words or answering.is_writing):
+        """Go back from the typed text to the answers, and give the text to the composer; False if there is
+        none."""
+        if not self.answering.goes_back:
             return False
-        if answering.is_writing and not self._draft:
-            self._composer.keep(answering.take_words())
         self._give_words_back()
+        self.answering.are_words_kept = bool(self._composer.draft[0].strip())
         self._view.changed(layout=True)
         return True
 
@@ -192,6 +188,7 @@ class QuestionPane(Widget):
         is_open = answering.is_writing and answering.marked == index
         words = self._composer.whole(answering.line.text).strip() if choice.takes_words else ""
         if choice.takes_words and not words and (choice.needs_words or not is_open):
+            self._take_up_draft()
             answering.open_words(index)
             self._view.changed(layout=True)
             return
@@ -242,11 +239,13 @@ class QuestionPane(Widget):
             self._answer.set_result(given)
 
     def _write(self, text: str, was_guarded: bool) -> bool:
-        self._take_up_draft()
+        answering = self.answering
+        if was_guarded or not answering.chooses(text, in_a_sentence=self.in_a_sentence):
+            self._take_up_draft()
         if was_guarded:
-            self.answering.paste(text, was_read=False)
+            answering.paste(text, was_read=False)
         else:
-            self.answering.write(text, in_a_sentence=self.in_a_sentence, was_read=self.was_read)
+            answering.write(text, in_a_sentence=self.in_a_sentence, was_read=self.was_read)
         return True
 
     def _act(self, key: str, was_guarded: bool) -> bool:
@@ -268,30 +267,27 @@ class QuestionPane(Widget):
             self.take(index)
 
     def _take_up_draft(self) -> None:
-        """Let what is typed go on with the draft that the question interrupts."""
+        """Let what is typed go on with the draft of the composer."""
         question, answering = self.question, self.answering
         draft, cursor = self._composer.draft
         if question is None or not question.interrupts or question.takes_words is None:
             return
-        if draft.strip() and not (self._draft or answering.words or answering.is_writing):
-            self._draft = draft
+        if draft.strip() and not (answering.draft or answering.line.text or answering.is_writing):
             answering.go_on(draft, cursor)
 
     def _give_words_back(self) -> None:
         """What isn't sent goes back to the composer, in place of the draft that it began with."""
-        is_apart = self.answering.is_writing and self.in_a_sentence
-        cursor = self.answering.line.cursor
-        draft, self._draft = self._draft, ""
+        draft, cursor = self.answering.draft, self.answering.line.cursor
         words = self.answering.take_words()
         if draft and draft == self._composer.draft[0]:
             if words != draft:
                 self._composer.put_draft(words, cursor)
         elif words:
-            self._composer.go_on(f"\n{words}" if is_apart else words)
+            self._composer.go_on(words)
 
     def _send_draft(self, words: str) -> None:
         """Remove the draft that went with these words. If it was changed, it is in the history."""
-        draft, self._draft = self._draft, ""
+        draft, self.answering.draft = self.answering.draft, ""
         if draft and draft == self._composer.draft[0]:
             if draft not in words:
                 self._composer.keep(draft)

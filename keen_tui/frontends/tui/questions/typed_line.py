@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from rich.cells import cell_len
+
 from keen_tui.frontends.tui.terminal.killed_text import KilledText
 
 _LAST_WORD: Final = re.compile(r"\S*\s*\Z")
@@ -69,3 +71,24 @@ class TypedLine:
 
     def _move(self, place: int) -> None:
         self.cursor = min(max(place, 0), len(self.text))
+
+
+def in_rows(text: str, cursor: int, width: int) -> tuple[list[tuple[str, int | None]], int]:
+    """The text in rows of at most `width` cells, each with the position of the cursor in it, and the number
+    of the cursor's row. Every character is shown; a line break begins a new row."""
+    rows: list[tuple[str, int | None]] = []
+    row, cells, cursor_at, cursor_row = "", 0, None, 0
+    for place, character in enumerate(f"{text} "):
+        size = cell_len(character)
+        if character == "\n" or cells + size > width:
+            if character == "\n" and place == cursor:
+                cursor_at, cursor_row, row = len(row), len(rows), f"{row} "
+            rows.append((row, cursor_at))
+            row, cells, cursor_at = "", 0, None
+        if character == "\n":
+            continue
+        if place == cursor:
+            cursor_at, cursor_row = len(row), len(rows)
+        row, cells = row + character, cells + size
+    rows.append((row, cursor_at))
+    return rows, cursor_row

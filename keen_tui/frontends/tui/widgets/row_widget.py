@@ -172,7 +172,8 @@ def cut_row(row: Text, width: int, more: str = "…") -> Text:
     cut = row.copy()
     cut.truncate(max(width - len(more), 0))
     cut.rstrip()
-    cut.remove_suffix(more)
+    if more:  # rich would remove everything
+        cut.remove_suffix(more)
     return cut.append(more) if width > len(more) else cut
 
 
