@@ -258,9 +258,12 @@ class Session:
 
     def steer(self, text: str = "") -> None:
         """Steer the running turn: send a message with its next tool results; "" sends the oldest queued
-        message. If no turn runs, the message is sent."""
+        message. If no turn runs, the message starts one."""
+        is_empty = not text.strip()
         if self._job.kind == "turn" and not self._job.stopping:
-            self._queue.steer(text if text.strip() else "")
+            self._queue.steer("" if is_empty else text)
+        elif is_empty and not self._job.taken:
+            self._runner.send_queued()
         else:
             self.submit(text)
 

@@ -170,6 +170,26 @@ async def test_while_nothing_runs_it_is_sent(tmp_path: Path, at_work: AtWork) ->
         assert bench.messages() == [user("hello")]
 
 
+async def test_after_a_turn_that_was_not_done_the_oldest_queued_message_begins_the_next_one(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    script: list[Answer] = [Reply([WAIT]), Reply([Say("One.")]), Reply([Say("Two.")])]
+    async with at_work(script, tmp_path) as bench:
+        bench.session.submit("begin")
+        await bench.log.wait_for(ToolStarted)
+        for text in ("one", "two"):
+            bench.session.submit(text)
+        bench.session.stop()
+        bench.session.steer()
+        assert not isinstance(await bench.log.wait_for_end(), TurnDone)
+        assert bench.session.queue == ("one", "two"), "nothing is sent while the turn stops"
+        bench.session.steer()
+        assert bench.session.queue == ("two",)
+        await bench.log.wait_for_end(3)
+        assert [event.text for event in bench.log.of(TurnStarted)] == ["begin", "one", "two"]
+        bench.assert_valid_requests()
+
+
 async def test_under_every_policy_later_requests_hold_it_once(
     tmp_path: Path, at_work: AtWork, policy: PolicyName
 ) -> None:

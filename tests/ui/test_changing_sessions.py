@@ -238,6 +238,7 @@ async def test_what_waited_in_the_queue_of_a_session_that_is_left_comes_into_the
         opened = SessionOpened(id="s4", restoring=restoring)
         await driver.play(queued, opened, *([SessionRestored()] if restoring else []))
         await driver.until(lambda: driver.written == "and the tax\nthen test it\nmy draft")
+        await driver.until_shown("Your queued messages are back in the composer.")
         await driver.play(story.started(1, "hello"))
         await driver.until_shown("hello")
         assert driver.written == "and the tax\nthen test it\nmy draft", "once"

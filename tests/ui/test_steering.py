@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.domain.events import QueueChanged, Steered, TextDelta
+import pytest
+
+from keen_tui.domain.events import QueueChanged, ShellStarted, Steered, TextDelta
 from keen_tui.domain.messages import ToolResult
 from tests.support import story
 from tests.support.workspace import Driver, workspace
@@ -75,12 +77,26 @@ async def test_a_command_is_run_and_not_handed_in(tmp_path: Path) -> None:
         assert not any(call[0] == "steer" for call in driver.session.calls)
 
 
-async def test_while_no_turn_runs_what_is_queued_stays_queued(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)], ids=str)
+async def test_behind_a_stopped_turn_the_row_of_a_queued_message_names_the_key_that_sends_it(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    texts = ("first", "second", "third", "fourth")
+    async with workspace(tmp_path, size=size) as driver:
+        driver.session.queue = texts
+        await driver.play(story.started(1, "go"), story.incomplete(1), QueueChanged(texts=texts))
+        await driver.until_shown("ctrl+s send")
+        assert driver.row_with("ctrl+s send") == driver.row_with("» second")
+        await driver.press("ctrl+s")
+        await driver.until(lambda: driver.session.calls[-1] == ("steer", ""))
+
+
+async def test_while_something_else_runs_what_is_queued_stays_queued(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         driver.session.queue = ("later",)
-        await driver.play(QueueChanged(texts=("later",)))
+        await driver.play(ShellStarted(turn=0, id="s", command="make"), QueueChanged(texts=("later",)))
         assert driver.shows("» later")
-        assert not driver.shows("ctrl+s now")
+        assert not driver.shows("ctrl+s")
         await driver.press("ctrl+s")
         await driver.until_shown("Write a message for the running turn first")
         assert not any(call[0] == "steer" for call in driver.session.calls)

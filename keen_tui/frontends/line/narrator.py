@@ -122,6 +122,13 @@ class Narrator:
         else:
             self._tell_of_turn(event)
 
+    def begin_session(self) -> None:
+        """Report that another session has no queue of the one before it."""
+        waited, self._waiting = self._waiting, 0
+        if waited:
+            was, it = ("message was", "it") if waited == 1 else ("messages were", "them")
+            self._printer.say(f"{waited} queued {was} not sent; up brings {it} back.")
+
     def _tell_of_turn(self, event: TurnEvent) -> None:
         say = self._printer.say
         match event:

@@ -70,6 +70,7 @@ class Openings:
         return True
 
     def _begin(self, event: SessionOpened) -> None:
+        self._narrator.begin_session()
         self._is_past, self._turns, self._newest = event.restoring, 0, []
         if event.id != self._id:
             self._id, self._title = event.id, event.title

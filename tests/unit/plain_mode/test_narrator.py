@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from keen_tui.domain.events import (
     Event,
     HostContacted,
+    QueueChanged,
     ResourcesAttached,
     SessionOpened,
     SessionRestored,
@@ -22,6 +23,7 @@ from keen_tui.domain.messages import AttachedResource, TurnMemory
 from keen_tui.frontends.line.narrator import Narrator
 from keen_tui.frontends.line.opening import Openings
 from keen_tui.frontends.line.printer import LinePrinter
+from tests.support import story
 from tests.support.any_event import EVENT_TYPES, events
 
 
@@ -62,6 +64,26 @@ def test_a_turn_is_told_with_what_is_remembered_of_it() -> None:
         "Reply: It is done.",
         "Turn 1 done: 2.0 s, 1 call. Memory: changed a.py.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("a",), "1 message waits in the queue until a turn is done; /steer sends it now."),
+        (("a", "b"), "2 messages wait in the queue until a turn is done; /steer sends the first now."),
+    ],
+)
+def test_after_a_turn_that_was_not_done_it_says_how_to_send_what_is_queued(
+    texts: tuple[str, ...], said: str
+) -> None:
+    assert told(story.started(1, "go"), QueueChanged(texts=texts), story.incomplete(1))[-1] == said
+
+
+def test_another_session_says_what_was_not_sent_and_knows_of_no_queue() -> None:
+    queued = QueueChanged(texts=("a",))
+    events = (story.started(1, "go"), queued, SessionOpened(id="s2"), story.started(1, "go"))
+    assert "1 queued message was not sent; up brings it back." in told(*events)
+    assert not any("in the queue" in line for line in told(*events, story.incomplete(1)))
 
 
 def test_the_resources_that_go_with_a_message_are_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from keen_tui.domain.errors import KeenError, SessionRefused
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.commands.slash import Called, PromptCall
@@ -44,13 +46,15 @@ class Outbox:
             self._call(called, text)
 
     def steer(self, words: str = "") -> None:
-        """Hand in what is written, else the oldest message that is queued."""
+        """Send what is written, else the oldest queued message: into the running turn, or as a turn of its
+        own."""
         view = self._view
         text = words or view.prompt.written
         if text.strip() and not words:
             view.prompt.put_away()
         is_call = text.startswith(SHELL_SIGN) or view.commands.called(text) is not None
-        if not text.strip() and not (view.session.queue and view.state.turn_running):
+        is_waiting = view.session.queue and (view.state.turn_running or not view.state.running)
+        if not text.strip() and not is_waiting:
             view.say("Write a message for the running turn first.")
         elif self._models.lacks_model or is_call:
             self.send(text)
@@ -75,6 +79,12 @@ class Outbox:
         view = self._view
         if view.session.queue and (text := view.controls.withdraw_queued()) is not None:
             view.prompt.write_before(text)
+
+    def give_back(self, queued: Sequence[str]) -> None:
+        """Put what was queued in the session before this one into the composer."""
+        self._view.prompt.write_before("\n".join(queued))
+        messages = "message is" if len(queued) == 1 else "messages are"
+        self._view.said.say_too(f"Your queued {messages} back in the composer.")
 
     def _call(self, called: Called, typed: str) -> None:
         view = self._view

@@ -228,7 +228,7 @@ class WorkspaceScreen(KeenScreen[None]):
         if (state.queue, state.steered) != (before.queue, before.steered):
             self.parts.drafts.keep_soon()
         if state.unsent and state.session_id != before.session_id:
-            self.prompt.write_before("\n".join(state.unsent))
+            self.parts.outbox.give_back(state.unsent)
 
     def prepare(self, state: UiState) -> bool:
         """Parse new text of a state that another one follows at once, instead of drawing the state. Returns

@@ -341,7 +341,8 @@ class Composer(RowWidget):
         self.prompt = Prompt()
         self._queue: tuple[str, ...] = ()
         self._steered: tuple[str, ...] = ()
-        self._turn_runs = False
+        self._key_sends = ""
+        """What the key does that sends the oldest queued message now, "" if it does nothing."""
         self._tip = ""
         self.flat = False
         """Whether it has no blank rows, as in low terminals."""
@@ -359,9 +360,10 @@ class Composer(RowWidget):
         hint = composer_hint(state)
         if self.prompt.placeholder != hint:
             self.prompt.placeholder = hint
-        waiting = (state.queue, state.steered, state.turn_running)
-        if waiting != (self._queue, self._steered, self._turn_runs):
-            self._queue, self._steered, self._turn_runs = waiting
+        key_sends = "now" if state.turn_running else "" if state.running else "send"
+        waiting = (state.queue, state.steered, key_sends)
+        if waiting != (self._queue, self._steered, self._key_sends):
+            self._queue, self._steered, self._key_sends = waiting
             self.prompt.queue_waits = bool(self._waiting)
             self._place_prompt()
 
@@ -434,8 +436,9 @@ class Composer(RowWidget):
         fact = "sent with the next tool results" if is_steered else "queued"
         facts = [Text(f"{fact}, {hidden} more before it" if hidden else fact, look("dim"))]
         if not self.prompt.text:
-            if place == len(self._steered) and self._turn_runs:
-                facts.append(self.key_hint(shown("steer"), "now"))
+            first_queued = max(len(self._steered), len(self._waiting) - _QUEUE_SHOWN)
+            if place == first_queued and self._key_sends:
+                facts.append(self.key_hint(shown("steer"), self._key_sends))
             if place == len(self._waiting) - 1:
                 facts.append(self.key_hint(glyphs.up, "edit"))
         return spread(left, self.fact(*facts), width, glyphs.more)
