@@ -143,6 +143,7 @@ async def test_shift_tab_walks_through_the_modes(tmp_path: Path) -> None:
             await driver.until(lambda mode=mode: driver.screen.state.mode == mode)  # type: ignore[misc]
             assert driver.rows()[-1].strip().startswith(mode)
             await driver.until_shown(f"Mode {mode}: ")
+            assert not driver.shows("open question")
 
 
 async def test_shift_tab_never_reaches_auto_while_a_question_is_open(tmp_path: Path) -> None:
@@ -157,6 +158,24 @@ async def test_shift_tab_never_reaches_auto_while_a_question_is_open(tmp_path: P
             await driver.until(lambda mode=mode: driver.screen.state.mode == mode)  # type: ignore[misc]
         assert ("set_mode", "auto") not in driver.session.calls
         assert driver.screen.question_pane.question
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)], ids=str)
+async def test_a_mode_that_would_allow_the_edit_leaves_the_question_open_and_says_so(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, size=size) as driver:
+        await driver.play(
+            story.started(1, "go"),
+            story.tool_started(1, "c", "edit_file", "src/cart.py"),
+            story.approval(1, "c", grant="allow all edits in this workspace for this session"),
+        )
+        await driver.press("shift+tab")
+        await driver.until(lambda: driver.screen.state.mode == "auto-edit")
+        await driver.until(lambda: "still needs your answer." in " ".join(" ".join(driver.rows()).split()))
+        await driver.until_shown("yes, this once")
+        await driver.until_shown("no, and stop the turn")
+        assert not [call for call in driver.session.calls if call[0] == "answer"]
 
 
 async def test_ctrl_p_finds_an_action_by_a_few_letters(tmp_path: Path) -> None:

@@ -56,11 +56,14 @@ class PaletteActions:
         self._parts.outbox.offer_command(name)
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the permission mode."""
-        screen = self._screen
+        """Change the permission mode. It never answers a question: on its way to `plan`, shift+tab passes the
+        mode that would allow the edit in view."""
+        screen, question = self._screen, self._screen.question_pane.question
         screen.attempt(lambda: screen.controls.set_mode(mode))
         if screen.session.mode == mode:
-            screen.say(f"Mode {mode}: {MODES[mode]}.")
+            is_asked = question is not None and question.interrupts
+            open_question = " The open question still needs your answer." if is_asked else ""
+            screen.say(f"Mode {mode}: {MODES[mode]}.{open_question}")
 
     def keep_theme(self, name: str) -> None:
         """Use a theme from now on."""
