@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,11 +12,35 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import AuthFailed
 from keen_tui.domain.models import FoundServer, ModelInfo
+from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.memory.pending import PendingState, PendingTrace
 from tests.support.fake_models import ACME, AT_GPU_BOX, COYOTE, GPU_BOX, LOCAL, FakeModels, model
+from tests.support.fake_session import FakeSession
+from tests.support.waiting import LIMIT
 from tests.support.workspace import Driver, workspace
 
 SECRET = "sk-verysecret"
+
+
+@asynccontextmanager
+async def first_start(folder: Path, models: FakeModels, *typed: str) -> AsyncIterator[Driver]:
+    """The program without a model. These keys are typed before anything is prepared."""
+    session, go_on = FakeSession(folder), threading.Event()
+
+    def prepared() -> FrontEndSetup:
+        assert go_on.wait(LIMIT)
+        return FrontEndSetup(session=session, controls=session, models=models)
+
+    app = KeenApp(prepared)
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, session, pilot)
+        try:
+            await driver.press(*typed)
+        finally:
+            go_on.set()
+        await driver.until(lambda: app.live)
+        yield driver
 
 
 async def opened_picker(driver: Driver) -> None:
@@ -415,6 +442,31 @@ async def test_without_a_model_a_message_waits_in_the_composer(tmp_path: Path) -
         assert driver.written == "hi there"
         await driver.press("enter")
         await driver.until(lambda: ("submit", "hi there") in driver.session.calls)
+
+
+@pytest.mark.parametrize("typed", [("2",), ("2", "enter")], ids=" ".join)
+async def test_a_number_typed_before_the_first_page_is_there_goes_to_nobody(
+    tmp_path: Path, typed: tuple[str, ...]
+) -> None:
+    models = FakeModels(None)
+    async with first_start(tmp_path, models, *typed) as driver:
+        await driver.until_shown("Choose a model to begin")
+        assert not driver.shows("waits in the composer")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        assert (driver.written, models.current) == ("", None)
+        await driver.press("up")
+        assert driver.written == "2"
+
+
+async def test_a_message_typed_before_the_first_page_is_there_waits_and_the_page_says_so(
+    tmp_path: Path,
+) -> None:
+    async with first_start(tmp_path, FakeModels(None), *"2fast") as driver:
+        await driver.until_shown("Your message waits in the composer until you choose.")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        assert driver.written == "2fast"
 
 
 async def test_a_switch_that_loses_work_asks_first(tmp_path: Path) -> None:

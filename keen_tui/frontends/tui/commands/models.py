@@ -33,7 +33,7 @@ class ModelPages:
         """Whether a model has to be chosen before a message can be sent."""
         return self._commands.context.lacks_model
 
-    def begin(self, reason: str = "") -> None:
+    def begin(self) -> None:
         """If no model is chosen yet, offer the available ones. After the tour, open the picker once in any
         case."""
         models, picks = self._commands.context.setup.models, self._picks
@@ -44,8 +44,17 @@ class ModelPages:
             return
         from keen_tui.frontends.tui.pages.models.start import StartScreen  # noqa: PLC0415 - not before the first paint
 
-        page = StartScreen(self._view.look, self._view.glyphs, models, reason=reason)
+        page = StartScreen(self._view.look, self._view.glyphs, models, reason=self._written_before())
         self._view.open_page(page, partial(self._begun, models))
+
+    def _written_before(self) -> str:
+        """What the page says about the text in the composer, which it hides. A number that was typed before
+        the page was there was meant for the page. It leaves the composer, or the first message would begin
+        with it."""
+        prompt = self._view.prompt
+        if prompt.written.strip().isdecimal():
+            prompt.put_away()
+        return "Your message waits in the composer until you choose." if prompt.written.strip() else ""
 
     def pick(self, models: ModelsPort, only: str = "", sentence: str = "", words: str = "") -> None:
         """Open the model picker, with the models of one provider or of all, at first those that fit the

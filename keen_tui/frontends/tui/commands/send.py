@@ -136,7 +136,7 @@ class Outbox:
         view = self._view
         if self._models.lacks_model:
             view.prompt.write(typed)
-            self._models.begin("Your message waits in the composer until you choose.")
+            self._models.begin()
         else:
             view.prompt.suggested = ""
             view.transcript.action_scroll_end()
