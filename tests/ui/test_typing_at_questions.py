@@ -246,6 +246,16 @@ async def test_behind_escape_a_key_chooses_again_and_is_no_part_of_the_words(
         await driver.until(lambda: given(driver) == [("answer", "c1", allow, "once", "")])
         await closed(driver, 1)
         assert driver.written == "keep it simple"
+        await appears(driver, 2, a_command(2, risky=True))
+        await read(driver)
+        await driver.press(key)
+        await driver.until_shown("Press enter to give the marked answer.")
+        await driver.press("enter")
+        await driver.until(lambda: given(driver)[1:] == [("answer", "c2", allow, "once", "")])
+        await closed(driver, 2)
+        await driver.type(" and")
+        await appears(driver, 3, a_command(3))
+        await driver.until_shown("keep it simple and")
 
 
 async def test_behind_escape_a_sentence_that_begins_with_a_number_continues_the_words(tmp_path: Path) -> None:

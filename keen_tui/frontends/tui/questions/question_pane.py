@@ -61,6 +61,8 @@ class QuestionPane(Widget):
         super().__init__(id="question")
         self._view = QuestionView(styles, glyphs, self)
         self._composer = composer
+        self._put_away = ""
+        """The draft that esc gave back. As long as it is unchanged, no question interrupts it."""
         self.room = room
         self.guard_seconds = guard_seconds
         self.read_seconds = read_seconds
@@ -106,7 +108,10 @@ class QuestionPane(Widget):
         self.answering = Answering(
             len(question.choices), question.preselected, question.takes_words, question.letters
         )
-        self._take_up_draft()
+        if question.interrupts and self._composer.draft[0] == self._put_away:
+            self.answering.are_words_kept = bool(self._put_away)
+        else:
+            self._take_up_draft()
         self.nudged = self._is_answered = False
         self._view.open()
         self.display = True
@@ -166,7 +171,9 @@ class QuestionPane(Widget):
         if not self.answering.goes_back:
             return False
         self._give_words_back()
-        self.answering.are_words_kept = bool(self._composer.draft[0].strip())
+        draft, _ = self._composer.draft
+        self._put_away = draft if draft.strip() else ""
+        self.answering.are_words_kept = bool(self._put_away)
         self._view.changed(layout=True)
         return True
 
