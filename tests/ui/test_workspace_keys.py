@@ -170,6 +170,7 @@ async def test_a_mode_that_would_allow_the_edit_leaves_the_question_open_and_say
             story.tool_started(1, "c", "edit_file", "src/cart.py"),
             story.approval(1, "c", grant="allow all edits in this workspace for this session"),
         )
+        await driver.until(lambda: driver.screen.question_pane.was_read)
         await driver.press("shift+tab")
         await driver.until(lambda: driver.screen.state.mode == "auto-edit")
         await driver.until(lambda: "still needs your answer." in " ".join(" ".join(driver.rows()).split()))

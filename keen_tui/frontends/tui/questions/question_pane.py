@@ -161,6 +161,11 @@ class QuestionPane(Widget):
         if self.is_attached:
             self.screen.set_focus(self._view, scroll_visible=False)
 
+    def lay_out(self) -> None:
+        """Lay the question out again, because its room has changed."""
+        if self.question is not None:
+            self._view.changed(layout=True)
+
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw with another theme or other glyphs."""
         self._view.set_look(styles, glyphs)

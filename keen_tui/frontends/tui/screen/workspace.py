@@ -112,7 +112,7 @@ class WorkspaceScreen(KeenScreen[None]):
         self._make_panes(styles, glyphs, setup.project_name)
         self.transcript.reduced_motion = reduced_motion
 
-        self.said = NoticeBoard(self.notice)
+        self.said = NoticeBoard(self.notice, self.question_pane.lay_out)
         self.parts = Parts(self, setup, sidebar_file=sidebar_file, reduced_motion=reduced_motion)
         self._handlers = handlers_of(self, self.parts)
 

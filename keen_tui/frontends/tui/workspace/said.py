@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from keen_tui.frontends.tui.widgets.notes import NoticeRows
 
 
 class NoticeBoard:
-    """Says sentences in these rows until the next key."""
+    """Says sentences in these rows until the next key. `make_room` is called when the rows have changed."""
 
-    def __init__(self, rows: NoticeRows) -> None:
+    def __init__(self, rows: NoticeRows, make_room: Callable[[], None]) -> None:
         self._rows = rows
+        self._make_room = make_room
         self._said_in_turn = ""
 
     @property
@@ -19,7 +22,9 @@ class NoticeBoard:
 
     def say(self, text: str) -> None:
         """Show this, and nothing else."""
-        self._rows.text = text
+        if text != self._rows.text:
+            self._rows.text = text
+            self._make_room()
 
     def say_in_turn(self, text: str) -> None:
         """Say it, and not beyond the end of what runs."""
