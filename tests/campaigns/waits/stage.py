@@ -95,7 +95,8 @@ class Stage:
             sandbox=self.script.sandbox,
         ) as bench:
             opened = bench.session.state.open
-            opened.setup = replace(opened.setup, retries=self.script.retries)
+            options = replace(opened.setup.options, retries=self.script.retries)
+            opened.setup = replace(opened.setup, options=options)
             restored = len(bench.log.of(ToolFinished))
             answering = asyncio.create_task(_answer_questions(bench, allows=self.script.allows))
             try:
