@@ -77,11 +77,13 @@ class ProviderInfo(Struct, frozen=True, kw_only=True):
 
 
 class FoundServer(Struct, frozen=True, kw_only=True):
-    """A model server that answered on this machine: its address ("localhost:11434") and what it serves."""
+    """A model server that answered: its address ("localhost:11434") and what it serves. If it has no list of
+    models, `unlisted` is a sentence with what was asked, and what to try."""
 
     provider: ProviderInfo
     address: str
     models: tuple[ModelInfo, ...]
+    unlisted: str = ""
 
 
 def cost_of(tokens: TokenUsage, price: Price | None) -> float | None:

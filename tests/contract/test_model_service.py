@@ -223,6 +223,25 @@ async def test_a_server_is_found_without_v1_and_without_models(
 
 
 @pytest.mark.parametrize(
+    ("path", "asked", "advised"),
+    [
+        ("/v2", ["/v2/models"], True),
+        ("/api", ["/api/models", "/api/v1/models"], True),
+        ("", ["/models", "/v1/models"], False),
+        ("/v1", ["/v1/models"], False),
+    ],
+)
+async def test_a_server_without_a_list_is_told_with_what_was_asked(
+    tmp_path: Path, path: str, asked: list[str], advised: bool
+) -> None:
+    async with model_service(tmp_path) as (models, _, _), serving({}) as server:
+        found = await models.find_server(server.url + path)
+    where = " or ".join(f"{server.url}{each} (404)" for each in asked)
+    said = f"{found.address} has no list of models at {where}."
+    assert found.unlisted == said + " The address of most servers ends in /v1." * advised
+
+
+@pytest.mark.parametrize(
     ("pages", "error", "words"),
     [
         ({"/models": Page({"error": {"message": "Who are you?"}}, 401)}, AuthFailed, "No key was sent"),

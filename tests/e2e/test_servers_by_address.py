@@ -125,3 +125,4 @@ def test_line_by_line_a_server_without_models_takes_a_name(tmp_path: Path) -> No
         ready(terminal)
         say(terminal, f"/server {server.base_url}", "answers and lists no models.", "Name of the model: ")
         say(terminal, "qwen", "qwen is now in use.")
+        say(terminal, f"/server {server.base_url}/v2", "/v1/v2/models (404).", "Name of the model: ")

@@ -251,14 +251,66 @@ async def test_the_providers_with_a_key_fit_above_the_foot(tmp_path: Path) -> No
     async with workspace(tmp_path, models=models, size=(60, 12)) as driver:
         await driver.type("/key")
         await driver.press("enter")
-        await driver.until_shown("Provider 5")
-        assert not driver.shows("Provider 6")
+        await driver.until_shown("Provider 7")
+        assert not driver.shows("Provider 8")
         foot = driver.row_with("enter choose")
-        assert driver.row_with("Provider 5") < foot == 10
+        assert driver.row_with("Provider 7") < foot == 11
         await driver.press(*["down"] * 11)
         await driver.until_shown("› Provider 11")
         assert driver.row_with("Provider 11") < driver.row_with("enter choose")
-        assert not driver.shows("Provider 5")
+        assert not driver.shows("Provider 3")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12), (40, 10)])
+async def test_the_field_for_a_key_is_in_view_with_what_went_wrong(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    models = FakeModels(ACME.models[0])
+    models.key_place = str(Path.home() / ".config" / "keen-tui" / "keys.toml")
+    models.providers = (replace(ACME, base_url=f"https://acme.example/{'long-path/' * 3}v1"),)
+    async with workspace(tmp_path, models=models, size=size) as driver:
+        await driver.type("/key")
+        await driver.press("enter")
+        await driver.until_shown("Whose key do you want to enter?")
+        await driver.press("enter")
+        await driver.until_shown("The key for Acme")
+        await driver.press("enter")
+        await driver.until_shown("The key is empty.")
+        field, said = driver.row_with("paste or type the key"), driver.row_with("The key is empty.")
+        assert field < said < driver.row_with("enter save it") < size[1]
+        if size[0] > 40:
+            assert driver.shows("logged.")
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+async def test_the_keys_of_the_first_start_are_named_whole(tmp_path: Path, columns: int) -> None:
+    async with workspace(tmp_path, models=FakeModels(None), size=(columns, 12)) as driver:
+        await driver.until_shown("esc skip   ctrl+d quit")
+        assert driver.shows("keen 0.") is (columns == 80)
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+async def test_what_a_server_answers_is_whole_in_the_list_of_models(tmp_path: Path, columns: int) -> None:
+    models = FakeModels(ACME.models[0])
+    models.refusal = (
+        "Acme can't be reached at all: the name is not known. Check the network and the last word."
+    )
+    async with workspace(tmp_path, models=models, size=(columns, 12)) as driver:
+        await driver.press("f2")
+        await driver.until_shown("the last word.")
+        assert driver.shows("$20 out") and not driver.shows("$20 out…")
+
+
+async def test_what_a_server_answers_late_is_in_view_above_the_first_choice(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0], keys={})
+    models.providers = (GPU_BOX, *models.providers)
+    models.refusal = f"{GPU_BOX.name} has no list of models at {GPU_BOX.id}/models (404). Here is the end."
+    async with workspace(tmp_path, models=models, size=(80, 24)) as driver:
+        await driver.press("f2")
+        await driver.until_shown("Here is the end.")
+        await driver.until_shown("qwen3-coder")
+        await driver.until_shown(f"{GPU_BOX.name}   {GPU_BOX.id}")
+        assert driver.shows("▌   no key in ACME_API_KEY; enter one")
 
 
 async def test_the_first_start_offers_what_is_there(tmp_path: Path) -> None:
@@ -362,7 +414,8 @@ async def test_a_server_that_wants_a_key_gets_one_that_is_never_drawn(tmp_path: 
         await driver.press("enter")
         await driver.until_shown("gpu-box: who are you? (401).")
         await driver.until_shown(f"The key for {GPU_BOX.base_url}")
-        assert driver.shows("It is saved in the system keyring. It is sent to this address only")
+        assert driver.shows("It is saved in the system keyring.")
+        assert driver.shows("It is sent to this address only")
         assert driver.shows("With http:// it is sent unencrypted.")
         await driver.type(SECRET)
         assert SECRET not in driver.app.export_screenshot()
@@ -414,6 +467,34 @@ async def test_a_server_without_a_list_takes_a_name(tmp_path: Path) -> None:
         await driver.until_shown("use qwen with gpu-box:8000")
         await driver.press("enter")
         await driver.until(lambda: ("choose", "qwen", "", False) in models.calls)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)])
+async def test_a_wrong_path_is_explained_and_can_be_mended_or_a_model_named(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    models, advice = with_gpu_box(ACME.models[0]), "No list at /v2 (404). Most end in /v1."
+    wrong = replace(GPU_BOX, id="http://gpu-box:8000/v2", base_url="http://gpu-box:8000/v2")
+    models.at_address[wrong.id] = FoundServer(
+        provider=wrong, address="gpu-box:8000", models=(), unlisted=advice
+    )
+    async with workspace(tmp_path, models=models, size=size) as driver:
+        await driver.type(f"/server {wrong.id}")
+        await driver.press("enter")
+        await driver.until_shown(advice)
+        await driver.until_shown("enter name a model")
+        await driver.press("enter")
+        await driver.until_shown("gpu-box:8000 answers, but lists no models.")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await driver.type(f"/server {wrong.id}")
+        await driver.press("enter")
+        await driver.until_shown("enter name a model")
+        await driver.press("backspace", "1")
+        await driver.until_shown("enter connect")
+        assert not driver.shows(advice)
+        await driver.press("enter")
+        await driver.until_shown("gpu-box:8000 answers and lists 2 models.")
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12), (40, 10)])

@@ -86,7 +86,7 @@ class ModelService:
 
     async def find_server(self, address: str, key: str = "") -> FoundServer:
         """The server at that address with the models it lists; `providers` has it from now on. It may list
-        none, or have no list. `key` "" is the one that is known for the address, if any.
+        none, or have no list (`unlisted`). `key` "" is the one that is known for the address, if any.
 
         Raises:
             ConfigError: that is no address, or no key.
@@ -96,22 +96,27 @@ class ModelService:
         entered = FoundKey(value=checked_key(key.strip(), "you entered"), source=_ENTERED) if key else None
         providers = [self._chooser.server(url) for url in base_urls(address)]
         page: ReplyUnreadable | None = None
+        missing: list[NoModelList] = []
         for provider in providers:
             try:
                 key_of_it = entered or self._chooser.key_for(provider)
                 return self._found(provider, await list_models(provider, key_of_it, self._chooser.catalog))
-            except NoModelList:
-                continue
+            except NoModelList as error:
+                missing.append(error)
             except ReplyUnreadable as error:
                 page = page or error
         if page:
             raise page
-        return self._found(providers[-1], ())
+        asked = (url for error in missing for url in error.asked)
+        return self._found(providers[-1], (), str(NoModelList(missing[0].server, *asked)))
 
-    def _found(self, provider: ProviderInfo, models: tuple[ModelInfo, ...]) -> FoundServer:
+    def _found(
+        self, provider: ProviderInfo, models: tuple[ModelInfo, ...], unlisted: str = ""
+    ) -> FoundServer:
         if provider.by_address:
             self._servers[provider.id] = provider
-        return FoundServer(provider=provider, address=host_and_port(provider.base_url)[1], models=models)
+        address = host_and_port(provider.base_url)[1]
+        return FoundServer(provider=provider, address=address, models=models, unlisted=unlisted)
 
     async def check(self, model: ModelInfo | None = None) -> str:
         """One sentence about the server of that model, or of the one in use. Raises KeenError."""

@@ -77,7 +77,7 @@ class LineModels:
             return
         name = found.provider.name
         lists = counted(len(found.models), "model") if found.models else "no models"
-        self._ui.printer.say(f"{name} answers and lists {lists}.")
+        self._ui.printer.say(found.unlisted or f"{name} answers and lists {lists}.")
         if found.models:
             model = await self._chosen([(found.provider, model) for model in found.models])
         else:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from keen_tui.domain.errors import ProviderError, ReplyUnreadable, RequestRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
@@ -35,7 +36,15 @@ _NO_SUCH_PAGE = (404, 405, 501)
 
 
 class NoModelList(RequestRefused):
-    """The server has no list of models; it may still serve some."""
+    """The server has no list of models where `asked`, its URLs with the answers ("… (404)"); it may still
+    serve some."""
+
+    def __init__(self, server: str, *asked: str) -> None:
+        usual = any(urlsplit(url).path.startswith("/v1/models") for url in asked)
+        advice = "" if usual else " The address of most servers ends in /v1."
+        super().__init__(f"{server} has no list of models at {' or '.join(asked)}.{advice}")
+        self.server = server
+        self.asked = asked
 
 
 async def list_models(
@@ -167,9 +176,7 @@ async def _get_json(client: httpx2.AsyncClient, url: str, query: Mapping[str, st
                 raise ReplyUnreadable(f"{server} sends an endless list of models.")
         body = _parsed(bytes(raw))
         if response.status_code in _NO_SUCH_PAGE:
-            raise NoModelList(
-                f"{server} has no list of models at {url} ({response.status_code}). Name the model."
-            )
+            raise NoModelList(server, f"{url} ({response.status_code})")
         if not response.is_success:
             raise status_error(response.status_code, response.headers, body, server)
         return body

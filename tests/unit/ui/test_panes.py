@@ -392,6 +392,12 @@ def test_two_ends_of_a_row_never_run_into_each_other() -> None:
     assert row.plain.endswith(" right")
 
 
+def test_a_word_longer_than_a_row_is_broken() -> None:
+    assert [row.plain for row in wrapped("at http://a.example", 8, STYLES("text"))] == [
+        "at", "http://a", ".example",
+    ]  # fmt: skip
+
+
 def test_words_are_wrapped_between_words() -> None:
     assert [row.plain for row in wrapped("one two three", 8, STYLES("text"))] == ["one two", "three"]
 

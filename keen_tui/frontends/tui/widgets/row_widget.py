@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -136,6 +137,16 @@ class RowWidget(StripWidget, LaidOutOnce):
         """A key, bold, and what it does, dim."""
         return key_hint(self.look, key, verb, role)
 
+    def key_hints(self, keys: Iterable[tuple[str, str]], width: int) -> Text:
+        """Keys and what they do, in at most `width` cells: the last but one goes first, as help names it and
+        the last is the way back."""
+        kept = list(keys)
+        while True:
+            row = self.fact(*(self.key_hint(key, verb) for key, verb in kept))
+            if row.cell_len <= width or len(kept) < 3:
+                return cut_row(row, width, self.glyphs.more)
+            del kept[-2]
+
 
 def join_facts(*texts: Text) -> Text:
     """Facts side by side, those that are empty left out."""
@@ -183,17 +194,18 @@ def indented(row: Text, cells: int) -> Text:
 
 
 def wrapped(text: str, width: int, style: Style) -> list[Text]:
-    """Plain text broken between words into rows of at most `width` cells."""
+    """Plain text broken into rows of at most `width` cells: between words, and in a word that is longer."""
+    width = max(width, 2)
     rows: list[Text] = []
     for line in text.split("\n"):
         row = ""
         for word in line.split(" "):
             longer = f"{row} {word}" if row else word
-            if row and Text(longer).cell_len > width:
+            if row and cell_len(longer) > width:
                 rows.append(Text(row, style))
-                row = word
-            else:
-                row = longer
+                longer = word
+            *full, row = [longer] if cell_len(longer) <= width else chop_cells(longer, width)
+            rows += (Text(part, style) for part in full)
         rows.append(Text(row, style))
     return rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -16,90 +15,44 @@ from keen_tui.domain.models import ProviderInfo
 from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.pages.models.entry import EntryPage, kept_in
 from keen_tui.frontends.tui.pages.models.values import KeyKept
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
-from keen_tui.system.paths import home_relative
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented
 from keen_tui.text.sanitize import clean
 
 _NAME_CELLS = 22
-_ROWS_AROUND = 6
-"""The rows of the screen above and below the list."""
 
 
-class KeyRows(RowWidget):
-    """The providers with what is known of their keys, or, once one is chosen, the words above the field."""
+class KeyList(RowWidget):
+    """The providers with what is known of their keys."""
 
-    def __init__(
-        self, styles: Styles, glyphs: Glyphs, models: ModelsPort, chosen: ProviderInfo | None
-    ) -> None:
-        super().__init__(styles, glyphs, id="key-rows")
+    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort) -> None:
+        super().__init__(styles, glyphs, id="key-list")
         self.providers = [provider for provider in models.providers if provider.key_variables]
-        self.chosen = chosen
         self.place = 0
-        self.sentence = ""
-        self.destination = ""
         self._models = models
         self._first = 0
 
     def rows(self, width: int, height: int) -> list[Text]:
-        page = self._for_chosen(self.chosen, width) if self.chosen else self._list(width)
-        page += (
-            [Text(), *wrapped(clean(self.sentence), width - 8, self.look("soft"))] if self.sentence else []
+        self._first = max(min(self._first, self.place), self.place - max(height, 1) + 1)
+        places = range(self._first, min(self._first + height, len(self.providers)))
+        return [indented(self._row(place, width - 4), 2) for place in places]
+
+    def _row(self, place: int, width: int) -> Text:
+        provider, chosen = self.providers[place], place == self.place
+        source = self._models.key_source(provider)
+        known = f"found in {source}" if source else f"not found in {' or '.join(provider.key_variables)}"
+        if not source and len(known) > width - _NAME_CELLS - 2:
+            known = f"not found in {provider.key_variables[0]}"
+        row = Text.assemble(
+            (f"{self.glyphs.prompt} " if chosen else "  ", self.look("accent")),
+            (clean(provider.name).ljust(_NAME_CELLS), self.look("text", bold=chosen)),
+            (clean(known), self.look("soft" if source else "dim")),
         )
-        return [indented(row, 2) for row in page]
-
-    def _list(self, width: int) -> list[Text]:
-        rows = [Text("Whose key do you want to enter?", self.look("text", bold=True)), Text()]
-        room = max(self.app.size.height - _ROWS_AROUND, 1)
-        self._first = max(min(self._first, self.place), self.place - room + 1)
-        for place, provider in list(enumerate(self.providers))[self._first : self._first + room]:
-            source = self._models.key_source(provider)
-            known = f"found in {source}" if source else f"not found in {' or '.join(provider.key_variables)}"
-            chosen = place == self.place
-            rows.append(
-                Text.assemble(
-                    (f"{self.glyphs.prompt} " if chosen else "  ", self.look("accent")),
-                    (clean(provider.name).ljust(_NAME_CELLS), self.look("text", bold=chosen)),
-                    (clean(known), self.look("soft" if source else "dim")),
-                )
-            )
-        return rows
-
-    def _for_chosen(self, provider: ProviderInfo, width: int) -> list[Text]:
-        words = (
-            f"{kept_in(self.destination)} It is sent to {provider.base_url} and nowhere else, and is never "
-            "shown or logged."
-        )
-        return [
-            Text(f"The key for {clean(provider.name)}", self.look("text", bold=True)),
-            Text(),
-            *wrapped(words, width - 8, self.look("soft")),
-        ]
+        return cut_row(row, width, self.glyphs.more)
 
 
-def kept_in(destination: str) -> str:
-    """Where a key will be kept, as a sentence; "" while that is being found out."""
-    if not destination.startswith("/"):
-        return f"It is saved in {destination}." if destination else "It is saved on this machine."
-    return f"It is saved in {home_relative(Path(destination))}, which only you can read."
-
-
-class KeyFoot(RowWidget):
-    """The keys that work now."""
-
-    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
-        super().__init__(styles, glyphs, id="key-foot")
-        self.typing = False
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        keys = [("enter", "save it" if self.typing else "choose"), ("esc", "back")]
-        if not self.typing:
-            keys.insert(0, (f"{self.glyphs.up}{self.glyphs.down}", "move"))
-        return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
-
-
-class KeyEntry(KeenScreen[KeyKept | None]):
+class KeyEntry(EntryPage[KeyKept | None]):
     """Dismissed when a key was kept, or with None. `provider` leaves the first question out."""
 
     AUTO_FOCUS = ""
@@ -113,62 +66,68 @@ class KeyEntry(KeenScreen[KeyKept | None]):
     def __init__(
         self, styles: Styles, glyphs: Glyphs, models: ModelsPort, provider: ProviderInfo | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(styles, glyphs)
         self._models = models
-        self._rows = KeyRows(styles, glyphs, models, provider)
+        self._provider = provider
+        self._destination = ""
+        self._list = KeyList(styles, glyphs, models)
         self._field = Input(password=True, id="key-field", compact=True, placeholder="paste or type the key")
         self._field.cursor_blink = False
-        self._foot = KeyFoot(styles, glyphs)
 
     def compose(self) -> ComposeResult:
-        yield self._rows
+        yield self.head
+        yield self._list
         yield self._field
-        yield self._foot
+        yield self.below
+        yield self.foot
 
     def on_mount(self) -> None:
-        self._show_field()
+        self._show()
         self.run_worker(self._find_destination(), name="key-destination")
 
     async def _find_destination(self) -> None:
-        self._rows.destination = await self._models.key_destination()
-        self._rows.changed(layout=True)
+        self._destination = await self._models.key_destination()
+        self._show()
 
     def action_move(self, step: int) -> None:
         """Choose another provider."""
-        if self._rows.chosen is None:
-            self._rows.place = min(max(self._rows.place + step, 0), len(self._rows.providers) - 1)
-            self._rows.changed()
+        self._list.place = min(max(self._list.place + step, 0), len(self._list.providers) - 1)
+        self._list.changed()
 
     def action_choose(self) -> None:
         """Go on to the key of the chosen provider."""
-        if self._rows.chosen is None and self._rows.providers:
-            self._rows.chosen = self._rows.providers[self._rows.place]
-            self._show_field()
+        if self._provider is None and self._list.providers:
+            self._provider = self._list.providers[self._list.place]
+            self._show()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        provider = self._rows.chosen
-        if provider is not None:
-            self.run_worker(self._keep(provider, event.value), name="keep-key", exclusive=True)
+        if self._provider is not None:
+            self.run_worker(self._keep(self._provider, event.value), name="keep-key", exclusive=True)
 
     async def _keep(self, provider: ProviderInfo, key: str) -> None:
         try:
             kept = await self._models.keep_key(provider, key)
         except KeenError as error:
-            self._say(str(error))
+            self.say(str(error))
             return
         finally:
             self._field.value = ""
         self.dismiss(KeyKept(provider, kept))
 
-    def _say(self, sentence: str) -> None:
-        self._rows.sentence = sentence
-        self._rows.changed(layout=True)
-
-    def _show_field(self) -> None:
-        self._field.display = self._rows.chosen is not None
-        self._foot.typing = self._field.display
-        self._foot.changed()
-        self._rows.changed(layout=True)
-        if self._field.display:
+    def _show(self) -> None:
+        """Show the providers or, once one is chosen, the field for its key."""
+        provider = self._provider
+        self._list.display = provider is None
+        self._field.display = self.below.display = provider is not None
+        if provider is None:
+            arrows = self.foot.glyphs.up + self.foot.glyphs.down
+            self.head.title = "Whose key do you want to enter?"
+            self.foot.keys = ((arrows, "move"), ("enter", "choose"), ("esc", "back"))
+        else:
+            self.head.title = f"The key for {provider.name}"
+            sent = f"It is sent to {provider.base_url} and nowhere else, and is never shown or logged."
+            self.below.about = (kept_in(self._destination), sent)
+            self.foot.keys = (("enter", "save it"), ("esc", "back"))
             self._field.focus()
+        self.draw()

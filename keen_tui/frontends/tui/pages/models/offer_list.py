@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.pages.models.offers import (
     ServerWanted,
     line_key,
 )
-from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import tokens
 
@@ -112,6 +112,8 @@ class OfferList(RowWidget):
         first = max(first, at - room + 1 + margin)
         if self._kept_at is not None:
             first, self._kept_at = at - min(self._kept_at, room - 1), None
+        if not self._by_hand and at < room - 1:
+            return 0  # nobody has moved yet: what the servers say above it is in view
         return max(min(first, len(self._rows) - room), 0)
 
     def _row_of_chosen(self) -> int | None:
@@ -145,7 +147,7 @@ class OfferList(RowWidget):
         match line:
             case ProviderHeading():
                 above = [(None, Text())] if place else []
-                return [*above, (line, self._heading(line))]
+                return [*above, *self._heading(line, width)]
             case Offer():
                 row = self._offer(line, width)
                 if line.typed and place and not _is_typed(self._lines[place - 1]):
@@ -169,15 +171,21 @@ class OfferList(RowWidget):
         mark = Text(f"{self.glyphs.up} {above} above", self.look("soft")) if above else Text()
         return spread(names, mark, width - 2, self.glyphs.more)
 
-    def _heading(self, line: ProviderHeading) -> Text:
+    def _heading(self, line: ProviderHeading, width: int) -> list[tuple[OfferLine | None, Text]]:
+        """The provider with what is known about it. A note that is too long is below, whole."""
         source, look = line.source, self.look
-        provider = source.provider
+        provider, note = source.provider, clean(source.note)
         where = provider.base_url if provider.local or provider.by_address else ""
         hidden = f"{line.hidden} more, type to find them" if line.hidden else ""
-        facts = [
-            Text(clean(text), look("dim")) for text in (where, source.key_source, source.note, hidden) if text
-        ]
-        return indented(self.fact(Text(clean(provider.name), look("soft", bold=True)), *facts), 2)
+        known = [text for text in (where, source.key_source, hidden) if text]
+        name = Text(clean(provider.name), look("soft", bold=True))
+        facts = [Text(clean(text), look("dim")) for text in known]
+        row = self.fact(name, *facts, Text(note, look("dim")))
+        if row.cell_len <= width - 4:
+            return [(line, indented(row, 2))]
+        below = wrapped(note, width - 6, look("soft")) if note else []
+        head = cut_row(self.fact(name, *facts), width - 4, self.glyphs.more)
+        return [(line, indented(head, 2)), *((None, indented(each, 4)) for each in below)]
 
     def _offer(self, line: Offer, width: int) -> Text:
         model, look = line.model, self.look
@@ -195,8 +203,10 @@ class OfferList(RowWidget):
         window = tokens(model.context_window) if model.context_window else "–"
         row.append(window.rjust(_WINDOW_CELLS - 2) + "  ", look("soft" if model.context_window else "dim"))
         price = "" if line.source.provider.local else _price(model.price)
-        row.append(price.ljust(_PRICE_CELLS), look("soft" if model.price else "dim"))
-        return row.append("reasons" if model.reasons else "", look("dim"))
+        row.append(price, look("soft" if model.price else "dim"))
+        reasons = " " * (_PRICE_CELLS - len(price)) + "reasons" if model.reasons else ""
+        fits = row.cell_len + len(reasons) <= width - 2
+        return row.append(reasons if fits else "", look("dim"))
 
     def _marked_if_chosen(self, row: Text, place: int, width: int) -> Text:
         return self._marked(row, width) if place == self._place else cut_row(row, width, self.glyphs.more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.text import Text
@@ -30,7 +29,7 @@ from keen_tui.frontends.tui.pages.models.offers import (
 )
 from keen_tui.frontends.tui.pages.models.values import Picked, WantsKey, WantsServer
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -75,16 +74,11 @@ class PickerFoot(RowWidget):
         keys = [("enter", "choose")]
         keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
         keys += [(shown("page_check"), "test connection"), (shown("page_fork"), "key"), ("esc", "back")]
-        hints = self._hints(keys)
-        while hints.cell_len > width - 4 and len(keys) > 2:
-            del keys[-2]  # f1 tells of it; of the way back everybody must know
-            hints = self._hints(keys)
-        said = Text(clean(self.sentence), look("soft")) if self.sentence else Text(self.asking, look("dim"))
-        rows = (said, effort, hints)
-        return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
-
-    def _hints(self, keys: Iterable[tuple[str, str]]) -> Text:
-        return self.fact(*(self.key_hint(key, verb) for key, verb in keys))
+        said = wrapped(clean(self.sentence), width - 4, look("soft"))
+        if not self.sentence:
+            said = [Text(self.asking, look("dim"))]
+        page = (*said, cut_row(effort, width - 4, self.glyphs.more), self.key_hints(keys, width - 4))
+        return [indented(row, 2) for row in page]
 
 
 class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
@@ -202,7 +196,8 @@ class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
         try:
             found = await self._models.live_models(provider)
         except KeenError as error:
-            self._notes[provider.id] = answer = str(error)
+            answer = str(error)
+            self._notes[provider.id] = "" if provider.id == self._only else answer
         else:
             self._live[provider.id] = found
             self._notes.pop(provider.id, None)
@@ -239,7 +234,7 @@ class ModelPicker(KeenScreen[Picked | WantsKey | WantsServer | None]):
 
     def _say(self, sentence: str) -> None:
         self._foot.sentence = sentence
-        self._foot.changed()
+        self._foot.changed(layout=True)
 
     def _tell(self) -> None:
         chosen = self._list.chosen

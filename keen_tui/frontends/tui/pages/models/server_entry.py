@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Final
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
 from keen_tui.domain.errors import AuthFailed, KeenError
+from keen_tui.domain.models import FoundServer
 from keen_tui.frontends.shared.port import ModelsPort
-from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.models.checking import told
-from keen_tui.frontends.tui.pages.models.key_entry import kept_in
+from keen_tui.frontends.tui.pages.models.entry import EntryPage, kept_in
 from keen_tui.frontends.tui.pages.models.values import ServerFound
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 from keen_tui.settings.config import is_loopback
-from keen_tui.text.sanitize import clean
 
 _KEYS: Final = {"enter": "connect", "tab": "switch", "escape": "leave"}
 _EXAMPLE: Final = "http://gpu-box:8000/v1"
@@ -30,50 +25,12 @@ _ABOUT: Final = (
     "The base URL of any server that speaks Chat Completions, as most do.",
     "OPENAI_API_KEY is sent along if it is set and you enter no key.",
 )
+_UNLISTED: Final = "Change the address, or press enter to type the name of a model."
 
 
-class ServerHead(RowWidget):
-    """What the field below is for."""
-
-    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
-        super().__init__(styles, glyphs, id="server-head")
-        self.key_for = ""
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        title = f"The key for {clean(self.key_for)}" if self.key_for else "Another model server"
-        title = cut(title, width - 4, self.glyphs.more)
-        return [indented(Text(title, self.look("text", bold=True)), 2)]
-
-
-class ServerRows(RowWidget):
-    """What the server answered, if it was asked, and what happens to the address or the key."""
-
-    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
-        super().__init__(styles, glyphs, id="server-rows")
-        self.sentence = ""
-        self.about: tuple[str, ...] = _ABOUT
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        room = min(width - 8, 100)
-        answer = [*wrapped(clean(self.sentence), room, self.look("text")), Text()] if self.sentence else []
-        about = (wrapped(clean(sentence), room, self.look("soft")) for sentence in self.about)
-        return [indented(row, 4) for row in (*answer, *chain.from_iterable(about))]
-
-
-class ServerFoot(RowWidget):
-    """The keys that work now."""
-
-    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
-        super().__init__(styles, glyphs, id="server-foot")
-        self.other = ""
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        keys = (("enter", "connect"), ("tab", self.other), ("esc", "back"))
-        return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
-
-
-class ServerEntry(KeenScreen[ServerFound | None]):
-    """Dismissed with the server that answered, or with None. An `address` that is given is asked at once.
+class ServerEntry(EntryPage[ServerFound | None]):
+    """Dismissed with the server that answered, or with None. An `address` that is given is asked at once. A
+    server without a list of models is taken if enter is pressed once more.
 
     There is one field for the address and the key, so that no letter of a key can be drawn: see `Field`.
     """
@@ -81,22 +38,20 @@ class ServerEntry(KeenScreen[ServerFound | None]):
     AUTO_FOCUS = "#server-field"
 
     def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, address: str = "") -> None:
-        super().__init__()
+        super().__init__(styles, glyphs)
         self._models = models
         self._address = address
         self._key = ""
         self._destination = ""
         self._asked = ""
-        self._head = ServerHead(styles, glyphs)
+        self._unlisted: FoundServer | None = None
         self._field = Field(id="server-field", keys=_KEYS, value=address)
-        self._rows = ServerRows(styles, glyphs)
-        self._foot = ServerFoot(styles, glyphs)
 
     def compose(self) -> ComposeResult:
-        yield self._head
+        yield self.head
         yield self._field
-        yield self._rows
-        yield self._foot
+        yield self.below
+        yield self.foot
 
     def on_mount(self) -> None:
         self._show(of_key=False)
@@ -105,7 +60,7 @@ class ServerEntry(KeenScreen[ServerFound | None]):
             self.action_connect()
 
     def action_connect(self) -> None:
-        """Ask the server at the address for its models."""
+        """Ask the server at the address for its models, or take the one that has no list of them."""
         self._read()
         self._asked = self._field.value
         self.run_worker(self._connect(), name="find-server", exclusive=True, group="find-server")
@@ -113,7 +68,7 @@ class ServerEntry(KeenScreen[ServerFound | None]):
     def action_switch(self) -> None:
         """Go on to the key, or back to the address."""
         self._read()
-        self._say("")
+        self._forget()
         self._show(of_key=not self._field.password)
 
     def action_leave(self) -> None:
@@ -128,18 +83,25 @@ class ServerEntry(KeenScreen[ServerFound | None]):
         """What is asked is no longer what is written: forget it."""
         if self._field.value != self._asked:
             self.workers.cancel_group(self, "find-server")
-            self._say("")
+            self._forget()
 
     async def _connect(self) -> None:
         key = self._key.strip()
         try:
-            found = await told(self._models.find_server(self._address, key), self._address, self._say)
+            found = self._unlisted
+            if found is None:
+                found = await told(self._models.find_server(self._address, key), self._address, self.say)
+            if found.unlisted and found != self._unlisted:
+                self._unlisted = found
+                self.say(f"{found.unlisted} {_UNLISTED}")
+                self._name_keys()
+                return
             kept = await self._models.keep_key(found.provider, key) if key else ""
         except AuthFailed as error:
             self._show(of_key=True)
-            self._say(str(error))
+            self.say(str(error))
         except KeenError as error:
-            self._say(str(error))
+            self.say(str(error))
         else:
             self.dismiss(ServerFound(found.provider, kept))
 
@@ -154,6 +116,12 @@ class ServerEntry(KeenScreen[ServerFound | None]):
         else:
             self._address = self._field.value
 
+    def _forget(self) -> None:
+        """Forget what the server answered."""
+        self._unlisted = None
+        self.say("")
+        self._name_keys()
+
     def _show(self, *, of_key: bool) -> None:
         """Let the field hold the key, or the address."""
         if of_key != self._field.password:
@@ -161,18 +129,23 @@ class ServerEntry(KeenScreen[ServerFound | None]):
             self._asked = self._key if of_key else self._address
             self._field.write(self._asked)
         self._field.placeholder = "paste or type the key" if of_key else _EXAMPLE
-        self._head.key_for = (self._address.strip() or "this server") if of_key else ""
-        self._rows.about = self._about_key() if of_key else _ABOUT
-        self._foot.other = "address" if of_key else "key"
-        for part in (self._head, self._rows, self._foot):
-            part.changed()
+        address = self._address.strip() or "this server"
+        self.head.title = f"The key for {address}" if of_key else "Another model server"
+        self.below.about = self._about_key() if of_key else _ABOUT
+        self._name_keys()
+        self.draw()
+
+    def _name_keys(self) -> None:
+        enter = "name a model" if self._unlisted else "connect"
+        other = "address" if self._field.password else "key"
+        self.foot.keys = (("enter", enter), ("tab", other), ("esc", "back"))
+        self.foot.changed()
 
     def _about_key(self) -> tuple[str, ...]:
-        words = f"{kept_in(self._destination)} It is sent to this address only, and is never shown or logged."
+        words = (
+            kept_in(self._destination),
+            "It is sent to this address only, and is never shown or logged.",
+        )
         address = self._address.strip().lower()
         is_open = address.startswith("http://") and not is_loopback(address)
-        return (words, "With http:// it is sent unencrypted.") if is_open else (words,)
-
-    def _say(self, sentence: str) -> None:
-        self._rows.sentence = sentence
-        self._rows.changed()
+        return (*words, "With http:// it is sent unencrypted.") if is_open else words
