@@ -380,8 +380,11 @@ async def test_a_small_terminal_still_shows_part_and_text(tmp_path: Path) -> Non
         assert driver.shows("total") and driver.shows("as summary")
 
 
-async def test_memory_shows_the_policies_side_by_side_and_p_uses_one(tmp_path: Path) -> None:
-    async with workspace(tmp_path) as driver:
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)])
+async def test_memory_shows_the_policies_side_by_side_and_p_uses_one(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, size=size) as driver:
         driver.session.report = contexts.pictured()
         await driver.play(*story.three_turns())
         await driver.type("/memory")
@@ -393,7 +396,9 @@ async def test_memory_shows_the_policies_side_by_side_and_p_uses_one(tmp_path: P
         await driver.press("right", "right")
         await driver.until_shown("p use it")
         await driver.press("p")
-        await driver.until_shown("Later turns get full-trace, from the next turn on.")
+        await driver.until_shown("full-trace holds in this session, from the next turn on.")
+        assert driver.shows("in /settings."), "how to keep it"
+        assert driver.shows("p use it") and driver.shows("esc back"), "the keys stay in view"
         assert ("set_policy", "full-trace") in driver.session.calls
 
 

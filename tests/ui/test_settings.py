@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from keen_tui.frontends.tui.look.usual_theme import theme_for
 from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
 from keen_tui.frontends.tui.widgets.field import Field
@@ -80,6 +82,36 @@ async def test_a_value_from_a_list_changes_at_once_and_is_written(tmp_path: Path
         await driver.press("ctrl+r")
         await driver.until(lambda: driver.app.theme == theme_for("", os.environ))
         assert "theme" not in written(tmp_path)
+
+
+async def test_the_keys_that_change_a_setting_are_named_and_do_so(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, size=(60, 12)) as driver:
+        await choose(driver, "mode")
+        await driver.until_shown("enter, ←→ change")
+        await driver.press("enter")
+        await driver.until(lambda: ("set_mode", "auto-edit") in driver.session.calls)
+        await driver.press("left")
+        await driver.until(lambda: ("set_mode", "ask") in driver.session.calls)
+        await choose(driver, "max_steps")
+        await driver.until_shown("enter change")
+        await choose(driver, "model")
+        await driver.until_shown("enter choose a model")
+        await choose(driver, "permissions.deny")
+        await driver.until_shown("enter, ctrl+g open the file")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12)])
+async def test_a_value_that_is_cut_in_its_row_is_whole_below(tmp_path: Path, size: tuple[int, int]) -> None:
+    rules = '"bash(curl)", "bash(wget)", "edit(secrets/**)", "read(private/**)", "edit(the/end/**)"'
+    async with settings_screen(tmp_path, f"[permissions]\ndeny = [{rules}, {rules}]\n", size=size) as driver:
+        await choose(driver, "permissions.deny")
+        await driver.until_shown("Rules for what never runs.")
+        row, meaning = driver.row_with("▌   permissions.deny"), driver.row_with("Rules for what never runs.")
+        assert "…" in driver.rows()[row]
+        assert "edit(the/end/**)" in "".join(driver.rows()[row + 1 : meaning])
+        await choose(driver, "theme")
+        await driver.until_shown("keen-safe")
+        assert driver.shows("takes effect at once") and driver.shows("esc back")
 
 
 async def test_a_value_is_typed_and_one_that_cannot_be_says_why(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.streaming import LineStream, Reading
+from keen_tui.frontends.shared.commands.memory import POLICY_CHOSEN
 from keen_tui.frontends.shared.lines.sentences import (
     abandoned,
     compaction_words,
@@ -206,7 +207,7 @@ class Narrator:
             case SandboxFound():
                 say(f"Commands run without a sandbox: {event.reason}" if event.reason else None)
             case PolicyChanged():
-                say(f"Memory policy {event.policy}, from the next turn on.")
+                say(POLICY_CHOSEN.format(policy=event.policy))
             case PendingKept(durable=durable):
                 say(f"Incomplete turns are kept {'on disk' if durable else 'in memory only'} from now on.")
             case ReviewUsed():

@@ -10,7 +10,9 @@ from keen_tui.frontends.shared.pages import ContextPage
 from keen_tui.text.nearest import did_you_mean, either
 from keen_tui.text.units import size
 
-POLICY_CHOSEN: Final = "Later turns get {policy}, from the next turn on."
+POLICY_CHOSEN: Final = (
+    "{policy} holds in this session, from the next turn on. To keep it, set memory.policy in /settings."
+)
 
 
 async def compact(context: CommandContext, words: str) -> None:

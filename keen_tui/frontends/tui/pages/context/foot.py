@@ -7,12 +7,12 @@ from rich.text import Text
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 
 
 class Foot(RowWidget):
-    """A sentence takes the place of the fact, and of the keys too where both have no room."""
+    """A sentence takes the place of the fact; where it has no room beside the keys, it is above them."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="context-foot")
@@ -28,22 +28,15 @@ class Foot(RowWidget):
     def say(self, sentence: str) -> None:
         """One sentence, until another one; "" takes it away."""
         self._sentence = sentence
-        self.changed()
+        self.changed(layout=True)
 
     def rows(self, width: int, height: int) -> list[Text]:
         room = width - 2 * RIGHT_MARGIN
-        keys = self._hints(room)
-        said = Text(clean(self._sentence), self.look("soft"))
-        right = said or Text(self._fact, self.look("dim"))
-        if keys.cell_len + 3 + right.cell_len <= room:
-            row = spread(keys, right, room, self.glyphs.more)
+        keys = self.key_hints(self._keys, room)
+        right = Text(clean(self._sentence), self.look("soft")) or Text(self._fact, self.look("dim"))
+        if keys.cell_len + len(GAP) + right.cell_len <= room:
+            rows = [spread(keys, right, room, self.glyphs.more)]
         else:
-            row = cut_row(said or keys, room, self.glyphs.more)
-        return [indented(row, RIGHT_MARGIN)]
-
-    def _hints(self, room: int) -> Text:
-        """The keys; where not all have room the last one, which leads back, stays."""
-        hints = [self.key_hint(key, verb) for key, verb in self._keys]
-        while len(hints) > 1 and self.fact(*hints).cell_len > room:
-            del hints[-2]
-        return self.fact(*hints)
+            said = wrapped(clean(self._sentence), room, self.look("soft")) if self._sentence else []
+            rows = [*said, keys]
+        return [indented(row, RIGHT_MARGIN) for row in rows]

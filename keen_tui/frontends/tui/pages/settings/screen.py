@@ -24,6 +24,7 @@ from keen_tui.frontends.tui.pages.settings.setting_list import SettingDetail, Se
 from keen_tui.frontends.tui.terminal.external_editor import open_in_editor
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
+from keen_tui.system.paths import home_relative
 
 _LOW = 16
 """Rows below which nothing is left blank."""
@@ -224,7 +225,8 @@ class SettingsScreen(KeenScreen[bool]):
         ]
         self._list.show(with_themes)
         changed = sum(bool(setting.source) for setting in settings)
-        self._head.show("Settings", cut_path(str(self._port.file), 50), f"{changed} of {len(settings)} set")
+        file = cut_path(home_relative(self._port.file), 50)
+        self._head.show("Settings", file, f"{changed} of {len(settings)} set")
         self._tell()
 
     def _tell(self) -> None:
@@ -240,10 +242,13 @@ class SettingsScreen(KeenScreen[bool]):
             return
         if setting.source == "settings file" and not setting.in_file:
             keys.insert(0, (shown("page_reset"), "default"))
-        if setting.choices:
-            keys.insert(0, (f"{glyphs.left}{glyphs.right}", "change"))
-        elif not setting.in_file:
-            keys.insert(0, ("enter", "choose a model" if setting.name in _MODEL else "change"))
+        if setting.in_file:
+            keys[0] = (f"enter, {shown('edit_draft')}", "open the file")
+        elif setting.name in _MODEL:
+            keys.insert(0, ("enter", "choose a model"))
+        else:
+            arrows = f", {glyphs.left}{glyphs.right}" if setting.choices else ""
+            keys.insert(0, (f"enter{arrows}", "change"))
         self._foot.show(*keys)
 
     def _stop_typing(self) -> None:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
+from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 from textual.message import Message
@@ -15,14 +16,15 @@ from keen_tui.domain.reports import Setting
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
 _TEXT_EDGE: Final = 4
 _MARGIN: Final = 2
 _NAME_CELLS: Final = 21
-_MEANING_ROWS: Final = 2
+_DETAIL_ROWS: Final = 3
+"""Rows of what the chosen setting means, at least, so that the list seldom moves."""
 _COMMON: Final = ("model", "effort", "mode", "theme", "notify", "memory.policy")
 """The settings that people change, in the order in which they are shown."""
 
@@ -134,8 +136,7 @@ class SettingList(RowWidget):
             row.pad_right(max(width - _MARGIN - row.cell_len, 0))
             return row
         source = Text(line.source, look("soft", on=on))
-        room = width - _MARGIN - row.cell_len - source.cell_len - 4
-        value = cut(clean(line.value), room, self.glyphs.more) or self.glyphs.none
+        value = cut(clean(line.value), _value_cells(line, width), self.glyphs.more) or self.glyphs.none
         row.append(value, look("text" if line.source else "dim", on=on, bold=bool(line.source)))
         row.pad_right(max(width - _MARGIN - 2 - row.cell_len - source.cell_len, 1))
         row.append_text(source)
@@ -157,7 +158,8 @@ class SettingList(RowWidget):
 
 
 class SettingDetail(RowWidget):
-    """What the chosen setting means, its default, its values, and when a change takes effect."""
+    """What the chosen setting means, its default, its values, and when a change takes effect; before that its
+    whole value, if the row has no room for it. It takes half of the terminal at most."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="setting-detail")
@@ -166,20 +168,35 @@ class SettingDetail(RowWidget):
     def show(self, setting: Setting | None) -> None:
         """Draw this setting, or nothing."""
         self._setting = setting
-        self.changed()
+        self.changed(layout=True)
 
     def rows(self, width: int, height: int) -> list[Text]:
         setting = self._setting
         if setting is None:
-            return []
+            return [Text()] * _DETAIL_ROWS
         look, room = self.look, width - 2 * _TEXT_EDGE
-        meaning = wrapped(setting.meaning, room, look("soft"))[:_MEANING_ROWS]
-        meaning += [Text()] * (_MEANING_ROWS - len(meaning))
+        value = clean(setting.value)
+        whole = wrapped(value, room, look("text")) if cell_len(value) > _value_cells(setting, width) else []
+        meaning = wrapped(setting.meaning, room, look("soft"))
         default = f"default {setting.default or 'not set'}"
         effect = "takes effect at once" if setting.at_once else "takes effect at the next start"
         values = f"one of {', '.join(setting.choices)}" if setting.choices else ""
-        facts = self.fact(*(Text(clean(words), look("dim")) for words in (default, effect, values) if words))
-        return [indented(cut_row(row, room, self.glyphs.more), _TEXT_EDGE) for row in (*meaning, facts)]
+        lines: list[str] = []
+        for fact in (clean(words) for words in (default, effect, values) if words):
+            if lines and cell_len(lines[-1] + GAP + fact) <= room:
+                lines[-1] += GAP + fact
+            else:
+                lines.append(fact)
+        facts = [row for line in lines for row in wrapped(line, room, look("dim"))]
+        gap = [Text()] * (_DETAIL_ROWS - len(meaning) - len(facts))
+        most = self.app.size.height // 2 + 1
+        return [indented(row, _TEXT_EDGE) for row in (*whole, *meaning, *gap, *facts)][:most]
+
+
+def _value_cells(setting: Setting, width: int) -> int:
+    """Cells that the value has in the setting's row, between the name and the source."""
+    before = _TEXT_EDGE + max(cell_len(setting.name), _NAME_CELLS)
+    return width - _MARGIN - before - cell_len(setting.source) - 4
 
 
 def _name(line: Setting | MoreSettings) -> str:
