@@ -301,4 +301,24 @@ async def test_activity_has_the_room_for_output_that_turn_memory_does_not_need(t
             story.tool_started(1, "c", "bash", "make"),
             ToolOutput(turn=1, id="c", text=lines, lines=12, bytes=len(lines)),
         )
-        await driver.until(lambda: sum("┊ round" in row for row in driver.rows()) == 8)
+        await driver.until_shown("12 lines")
+        assert sum("round 11" in row for row in driver.rows()) == 1, "the transcript has it"
+        assert not any("round 11" in row[81:] for row in driver.rows())
+        await driver.press("f4")
+        await driver.until(lambda: sum("┊ round" in row[81:] for row in driver.rows()) == 8)
+
+
+async def test_activity_shows_the_output_that_the_transcript_has_out_of_view(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(
+            *story.three_turns(),
+            story.started(4, "go"),
+            story.tool_started(4, "c", "bash", "make"),
+            ToolOutput(turn=4, id="c", text="the newest line\n", lines=1, bytes=16),
+        )
+        await driver.until_shown("1 line   ")
+        assert not any("the newest line" in row[81:] for row in driver.rows())
+        await driver.press("ctrl+home")
+        await driver.until(lambda: any("the newest line" in row[81:] for row in driver.rows()))
+        await driver.press("ctrl+end")
+        await driver.until(lambda: not any("the newest line" in row[81:] for row in driver.rows()))

@@ -21,9 +21,10 @@ from keen_tui.domain.events import (
     ReasoningDelta,
     SandboxFound,
     TextDelta,
+    ToolOutput,
     Usage,
 )
-from keen_tui.domain.messages import TokenUsage
+from keen_tui.domain.messages import TokenUsage, ToolResult
 from keen_tui.domain.spent import Spent
 from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -320,6 +321,39 @@ def test_activity_has_a_single_row_until_a_call_lasts_and_again_with_the_next_tu
     assert panel.is_short
     panel.show(apply_all(state, [story.started(2, "more"), story.done(2, calls=3)], now))
     assert "f4 unfold" in drawn()[0] and "turn 2   3 calls" in drawn()[1]
+
+
+def test_a_command_that_runs_alone_has_its_output_in_one_place() -> None:
+    now = 100.0
+    panel = Activity(STYLES, UNICODE, clock=lambda: now)
+    panel.folds = True
+
+    def put_out(id: str) -> Event:
+        return ToolOutput(turn=1, id=id, text=f"line of {id}\n", lines=1, bytes=10)
+
+    def tails() -> list[str]:
+        return [row.plain.strip("│ ┊") for row in panel.rows(60, 20) if "┊" in row.plain]
+
+    state = apply_all(UiState(), [story.started(1, "go"), story.tool_started(1, "a", "bash", "make")], now)
+    state = apply_all(state, [put_out("a")], now)
+    now = 105.0
+    panel.show(state)
+    assert not panel.is_short and not tails(), "the transcript has it"
+    assert any("1 line" in row.plain and "stops" in row.plain for row in panel.rows(60, 20))
+    alone = panel.wanted_height(60, 40)
+    panel.set_end_in_view(False)
+    assert tails() == ["line of a"] and panel.wanted_height(60, 40) == alone + 1
+    panel.set_end_in_view(True)
+    assert not tails()
+    panel.set_folds(False)
+    assert tails() == ["line of a"]
+    panel.set_folds(True)
+    state = apply_all(state, [story.tool_started(1, "b", "bash", "make b"), put_out("b")], now)
+    panel.show(state)
+    assert tails() == ["line of a", "line of b"]
+    state = apply_all(state, [story.tool_finished(1, "b", "bash", "make b", ToolResult(text=""))], now)
+    panel.show(state)
+    assert tails() == ["line of a"], "nothing jumps when one of them ends"
 
 
 def test_a_turn_that_lasted_in_another_session_does_not_open_activity() -> None:

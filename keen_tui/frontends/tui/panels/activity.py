@@ -15,6 +15,7 @@ from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
 from keen_tui.frontends.tui.panels.lasting import Lasting
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
+from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
 from keen_tui.frontends.tui.widgets.phrases import doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
@@ -26,8 +27,10 @@ SHORT_ROWS = 5
 
 
 class Activity(Panel):
-    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs. If it
-    `folds`, it has a single row as long as the turn is quick, since the transcript shows the calls as well.
+    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs.
+
+    If it `folds`, it doesn't repeat the transcript: it has a single row as long as the turn is quick, and
+    without the output of a command that runs alone, unless the end of the transcript is out of view.
     """
 
     def __init__(
@@ -41,6 +44,9 @@ class Activity(Panel):
         self._blocks: list[Block] = []
         """The blocks of the newest turn that have an entry."""
         self._lasting = Lasting()
+        self._end_in_view = True
+        self._several = False
+        """Whether several of the calls that run, or ran with those, have put something out."""
         self.folds = False
 
     def show(self, state: UiState) -> None:
@@ -50,6 +56,8 @@ class Activity(Panel):
             self._tails.forget()
         if _drawn_of(old, now := self._clock()) != _drawn_of(state, now):
             self._blocks = self._listed.of(state)
+            several = self._several or sum(map(has_tail, state.live)) > 1
+            self._several = several and any(_runs(block) for block in state.live)
             self.changed()
 
     @property
@@ -57,6 +65,17 @@ class Activity(Panel):
         """Whether it shows a single row now."""
         quick = self._lasting.is_quick(self._state, self._clock())
         return quick and self.folds and not (self.has_focus or self.overlaid)
+
+    def set_folds(self, folds: bool) -> None:
+        """Have a single row while calls are quick, or show everything."""
+        self.folds = folds
+        self.changed()
+
+    def set_end_in_view(self, in_view: bool) -> None:
+        """The transcript has its end in view, or not."""
+        if in_view != self._end_in_view:
+            self._end_in_view = in_view
+            self.changed()
 
     def place_of(self, turn: int, call_id: str | None) -> int | None:
         """The place of the entry of a call or, where it has none of its own, of its turn. None: there is
@@ -127,7 +146,7 @@ class Activity(Panel):
         if self.is_short or len(blocks) >= most:
             return min(SHORT_ROWS, most) if self.is_short else most
         limit = tail_limit(self._state.live, len(blocks), most)
-        now = sum(1 + _has_contacts(block) + self._tails.height(block, limit) for block in blocks)
+        now = sum(1 + _has_contacts(block) + self._tail_height(block, limit) for block in blocks)
         working = int(model_is_working(self._state))
         earlier = max(len(self._state.turns) - 1, 0)
         named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + working, most // 2))
@@ -140,9 +159,20 @@ class Activity(Panel):
             return drawing.entry(block, self._tail(block, drawing))
         return self.made.once(block, width, lambda: self._drawing(width).entry(block))
 
+    def _tail_height(self, block: Block, limit: int) -> int:
+        return 1 if self._is_told_there(block) else self._tails.height(block, limit)
+
+    def _is_told_there(self, block: Block) -> bool:
+        """Whether the transcript shows the newest lines of this call, so that they would be seen twice."""
+        if not has_tail(block) or block.name == AGENT or self._several:
+            return False
+        return self.folds and self._end_in_view and not (self.has_focus or self.overlaid)
+
     def _tail(self, block: Block, drawing: ActivityRows) -> Sequence[Text]:
         if not has_tail(block):
             return ()
+        if self._is_told_there(block):
+            return drawing.tail(block, (), 0)
         limit = tail_limit(self._state.live, len(self._blocks), self.size.height)
         lines = self._tails.lines(block, limit)
         return drawing.tail(block, lines, self._tails.rows)
@@ -165,6 +195,10 @@ def _place_of(blocks: Sequence[Block], state: UiState, turn: int, call_id: str |
     places = {row.turn: now + place for place, row in enumerate(reversed(state.turns[:-1]))}
     newest = state.turns[-1].turn if state.turns else 0
     return 0 if turn and turn == newest and now else places.get(turn)
+
+
+def _runs(block: Block) -> bool:
+    return isinstance(block, ToolBlock) and block.status == "running"
 
 
 def _has_contacts(block: Block) -> bool:

@@ -59,8 +59,12 @@ class Sidebar(PaneColumn):
 
     def set_activity_folds(self, folds: bool) -> None:
         """Let Activity have a single row while calls are quick, or show all of it."""
-        self.activity.folds = folds
-        self.activity.changed()
+        self.activity.set_folds(folds)
+        self.share_height()
+
+    def set_end_in_view(self, in_view: bool) -> None:
+        """The transcript has its end in view, or not."""
+        self.activity.set_end_in_view(in_view)
         self.share_height()
 
     def fold_memory(self) -> None:

@@ -259,8 +259,7 @@ class WorkspaceScreen(KeenScreen[None]):
         self.parts.ticker.run(state.running)
 
     def _begin_session(self, session_id: str) -> None:
-        """Forget the state drawn so far: the next one doesn't continue it. The draft in the composer
-        stays."""
+        """Forget the state drawn so far: the next one doesn't continue it. The draft stays."""
         self._drawn_session = session_id
         self.transcript.begin()
         if isinstance(self.focused, Transcript):
@@ -448,6 +447,7 @@ class WorkspaceScreen(KeenScreen[None]):
     @on(Moved)
     def _transcript_moved(self, message: Moved) -> None:
         message.stop()
+        self.sidebar.set_end_in_view(message.following)
         self.show_status()
 
     @on(Copied)
