@@ -22,8 +22,9 @@ from keen_tui.settings.config import is_loopback
 from keen_tui.text.redaction import masked
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.mcp.loopback import Loopback
+from keen_tui.tools.mcp.sdk_link import first_error
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
-from keen_tui.tools.mcp.signing import TokenStorage, got, new_provider
+from keen_tui.tools.mcp.signing import new_provider, sign_in_of
 
 
 class LoginPage(Struct, frozen=True):
@@ -77,18 +78,17 @@ class _Login:
     async def run(self, before: SignIn | None) -> SignIn:
         """Run the SDK's flow, which starts when the server refuses a request; returns the new sign-in."""
         self._scope = before.wanted_scope if before else ""
-        storage = TokenStorage(None)
-        storage.client = _registered(self._server)
-        provider = new_provider(self._server.url, storage, self._loopback.port)
+        provider = new_provider(self._server.url, self._loopback.port, _registered(self._server))
         provider.context.redirect_handler = self._redirect
         provider.context.callback_handler = self._come_back
         failure: BaseException | None = None
         try:
             await self._use(provider)
         except (Exception, BaseExceptionGroup) as error:
-            failure = _first_of(error)
-        if storage.tokens and storage.client:
-            return got(storage, provider)  # even if something failed afterwards
+            failure = first_error(error)
+        signed_in = sign_in_of(provider)
+        if signed_in:
+            return signed_in  # even if something failed afterwards
         raise _failed(failure) from failure
 
     async def _use(self, auth: OAuthClientProvider) -> None:
@@ -138,13 +138,6 @@ def _registered(server: McpServer) -> OAuthClientInformationFull | None:
         client_secret=server.oauth_client_secret or None,
         token_endpoint_auth_method=method,
     )
-
-
-def _first_of(error: BaseException) -> BaseException:
-    """The first error in a group of errors."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _failed(error: BaseException | None) -> ServerFailed:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import Final
-from urllib.parse import parse_qsl, urlsplit
-
-import h11
+from functools import partial
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
+from threading import Thread
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from keen_tui.domain.errors import SessionRefused
 
 _HOST: Final = "127.0.0.1"
 _PATH: Final = "/callback"
-_SECONDS: Final = 10.0
-"""How long a browser may take to send its request."""
-_MOST_BYTES: Final = 64_000
 
 _PAGE: Final = """<!doctype html>
 <meta charset="utf-8"><title>Keen</title>
@@ -41,27 +41,22 @@ class Loopback:
         self.state = ""
         """The random text that the authorization server must send back; "" until the sign-in page is
         known."""
-        self._answer: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._answer: Future[Mapping[str, str]] = Future()
 
     async def __aenter__(self) -> Loopback:
-        self._server = await asyncio.start_server(self._begin, _HOST, self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._server = _Server((_HOST, self.port), partial(_Visit, self))
+        self.port = self._server.server_address[1]
+        Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._server
-        self._server.close()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=1)
-        for task in self._tasks:
-            task.cancel()
         self._answer.cancel()
+        await asyncio.to_thread(self._server.shutdown)
+        self._server.server_close()
 
     async def answer(self) -> Mapping[str, str]:
         """Wait for the browser; returns the fields that the authorization server sent back, by name."""
-        return await asyncio.shield(self._answer)
+        return await asyncio.wrap_future(self._answer)
 
     def take(self, address: str) -> None:
         """Take the address of the page that the browser came back to, as the user pasted it.
@@ -74,72 +69,69 @@ class Loopback:
         host_on = written.removeprefix("http://")  # some browsers leave this out when they copy an address
         if not host_on.startswith(f"{begin}?"):
             raise SessionRefused(f"The address must begin with http://{begin}.")
-        self._take_query(host_on.partition("?")[2])
+        self.end(self.checked(host_on.partition("?")[2]))
 
-    def _take_query(self, query: str) -> None:
+    def checked(self, query: str) -> Mapping[str, str]:
+        """The fields of an address of this sign-in; raises SessionRefused for those of any other."""
         sent = dict(parse_qsl(query.partition("#")[0], keep_blank_values=True))
         if not self.state or not secrets.compare_digest(sent.get("state", "").encode(), self.state.encode()):
             raise SessionRefused("That address belongs to another sign-in.")
         if not sent.get("code") and "error" not in sent:
             raise SessionRefused("That address is incomplete. Copy all of it.")
-        if not self._answer.done():
+        return sent
+
+    def end(self, sent: Mapping[str, str]) -> None:
+        """The browser came back with these fields. What it sends later changes nothing."""
+        with suppress(InvalidStateError):
             self._answer.set_result(sent)
 
-    def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._reply(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
-    async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_MOST_BYTES)
-        try:
-            async with asyncio.timeout(_SECONDS):
-                request = await _request(connection, reader)
-                status, text = self._judged(request)
-                for chunk in _response(connection, status, text):
-                    writer.write(chunk)
-                await writer.drain()
-        except (TimeoutError, OSError, ValueError, h11.ProtocolError):
-            pass  # a browser doesn't send that
-        finally:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
+class _Server(ThreadingTCPServer):
+    """Not HTTPServer, which asks the name service for the name of its own address."""
 
-    def _judged(self, request: h11.Request) -> tuple[int, str]:
-        target = urlsplit(request.target.decode("ascii", "replace"))
-        if request.method != b"GET" or target.path != _PATH:
-            return 404, "There is nothing here."
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Nothing is written to the terminal, for example if the browser ends the connection."""
+
+
+class _Visit(BaseHTTPRequestHandler):
+    """One request of a browser."""
+
+    timeout = 10.0
+    """How many seconds a browser may pause while it sends its request."""
+
+    def __init__(self, loopback: Loopback, *connection: Any) -> None:
+        self._loopback = loopback
+        super().__init__(*connection)
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        if path != _PATH:
+            self._show(404, "There is nothing here.")
+            return
         try:
-            self._take_query(target.query)
+            sent = self._loopback.checked(query)
         except SessionRefused:
-            return 400, _NOT_MEANT
-        sent = self._answer.result()
-        return (200, f"The sign-in was refused. {_BACK}") if "error" in sent else (200, f"Signed in. {_BACK}")
+            self._show(400, _NOT_MEANT)
+            return
+        self._show(200, f"The sign-in was refused. {_BACK}" if "error" in sent else f"Signed in. {_BACK}")
+        self._loopback.end(sent)  # after the page: the program may end as soon as it knows
 
+    def send_error(self, *_: object) -> None:
+        """What http.server refuses: another method, something too long, or no HTTP."""
+        self._show(404, "There is nothing here.")
 
-async def _request(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request:
-    while True:
-        event = connection.next_event()
-        if isinstance(event, h11.Request):
-            return event
-        if event is not h11.NEED_DATA:
-            raise h11.RemoteProtocolError("no request")
-        connection.receive_data(await reader.read(_MOST_BYTES))
+    def log_message(self, *_: object) -> None:
+        """Nothing is written to the terminal."""
 
-
-def _response(connection: h11.Connection, status: int, text: str) -> list[bytes]:
-    body = _PAGE.format(text=text).encode()
-    headers = [
-        ("content-type", "text/html; charset=utf-8"),
-        ("content-length", str(len(body))),
-        ("referrer-policy", "no-referrer"),
-        ("cache-control", "no-store"),
-        ("connection", "close"),
-    ]
-    events: tuple[Callable[[], h11.Event], ...] = (
-        lambda: h11.Response(status_code=status, headers=headers),
-        lambda: h11.Data(data=body),
-        h11.EndOfMessage,
-    )
-    return [connection.send(event()) or b"" for event in events]
+    def _show(self, status: int, text: str) -> None:
+        body = _PAGE.format(text=text).encode()
+        self.send_response_only(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)

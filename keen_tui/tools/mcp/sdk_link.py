@@ -157,7 +157,7 @@ async def open_link(
         async with _client(server, root, sandbox, ears, auth, refusals) as client:
             yield SdkLink(client, server)
     except (Exception, BaseExceptionGroup) as error:
-        found = _first_of(error)
+        found = first_error(error)
         if refusals and not isinstance(found, SignInNeeded):
             raise SignInNeeded from error
         raise _failure(found) from error
@@ -383,7 +383,7 @@ def _failure(error: BaseException) -> ServerFailed:
     return ServerFailed(f"{type(error).__name__}: {error}")
 
 
-def _first_of(error: BaseException) -> BaseException:
+def first_error(error: BaseException) -> BaseException:
     """The first error in a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

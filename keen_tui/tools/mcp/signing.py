@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Any, Final
 
 import httpx2
@@ -29,33 +30,12 @@ from keen_tui.domain.errors import ConfigError, ServerFailed, SignInNeeded
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.mcp.sign_ins import SignIn, SignIns
 
-PROTOCOL: Final = "2025-11-25"
+_PROTOCOL: Final = "2025-11-25"
 """The version of the protocol in requests for tokens."""
 
 _MARGIN: Final = 30.0
 """Tokens are renewed this many seconds before they expire."""
 _RENEWAL_SECONDS: Final = 30.0
-_LONG_AGO: Final = 1.0
-
-
-class TokenStorage:
-    """Holds a sign-in in memory for the SDK's provider, which reads it and stores a new one here."""
-
-    def __init__(self, sign_in: SignIn | None) -> None:
-        self.tokens = OAuthToken.model_validate(sign_in.tokens) if sign_in and sign_in.tokens else None
-        self.client = OAuthClientInformationFull.model_validate(sign_in.client) if sign_in else None
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
 
 
 class SignedRequests(httpx2.Auth):
@@ -67,11 +47,10 @@ class SignedRequests(httpx2.Auth):
     """
 
     def __init__(self, server: McpServer, sign_ins: SignIns, sign_in: SignIn) -> None:
-        self._server = server
+        self._url = server.url
         self._sign_ins = sign_ins
         self._sign_in = sign_in
-        self._turn = asyncio.Lock()
-        self._renewals: set[asyncio.Task[None]] = set()
+        self._renewal: asyncio.Task[None] | None = None
 
     async def async_auth_flow(
         self, request: httpx2.Request
@@ -95,74 +74,62 @@ class SignedRequests(httpx2.Auth):
     async def _renewed(self, used: SignIn) -> SignIn:
         """A newer sign-in than `used`. The renewal isn't cancelled with the request: tokens that are renewed
         but not saved would be lost."""
-        renewal = asyncio.create_task(self._renew(used))
-        self._renewals.add(renewal)
-        renewal.add_done_callback(self._end_renewal)
-        await asyncio.shield(renewal)
+        if self._sign_in is used:
+            if self._renewal is None or self._renewal.done():
+                self._renewal = asyncio.create_task(self._renew(used))
+                # Marks the error as seen: the requests that waited may be gone.
+                self._renewal.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            await asyncio.shield(self._renewal)
         return self._sign_in
 
-    def _end_renewal(self, renewal: asyncio.Task[None]) -> None:
-        self._renewals.discard(renewal)
-        if not renewal.cancelled():
-            renewal.exception()  # marks the error as seen, as the waiting request may be gone
-
     async def _renew(self, used: SignIn) -> None:
-        async with self._turn:
-            if self._sign_in is not used:
-                return
+        try:
             lock = await asyncio.to_thread(self._sign_ins.lock)
-            try:
+            with suppress(Timeout):  # better renewed twice than not at all
                 await asyncio.to_thread(lock.acquire)
-            except Timeout:
-                pass  # better renewed twice than not at all
             try:
-                newest = await asyncio.to_thread(self._sign_ins.get, self._server.url, anew=True)
+                newest = await asyncio.to_thread(self._sign_ins.get, self._url, anew=True)
                 if newest is None:
                     raise SignInNeeded("you have signed out")
                 if newest.tokens == used.tokens or _has_ended(newest):
-                    newest = self._sign_in = await self._exchanged(newest)
-                    await asyncio.to_thread(self._sign_ins.put, self._server.url, newest)
+                    newest = self._sign_in = await _exchanged(self._url, newest)
+                    await asyncio.to_thread(self._sign_ins.put, self._url, newest)
                 self._sign_in = newest
-            except ConfigError as error:
-                raise ServerFailed(str(error).rstrip(".")) from error
             finally:
                 lock.release()
-
-    async def _exchanged(self, sign_in: SignIn) -> SignIn:
-        """The sign-in with new tokens, got with its refresh token."""
-        storage = TokenStorage(sign_in)
-        provider = _restored(self._server.url, storage, sign_in)
-        if not provider.context.current_tokens or not provider.context.current_tokens.refresh_token:
-            raise SignInNeeded("the sign-in has ended")
-        # The flow first yields the request for tokens, then the request itself, which isn't sent.
-        asked = httpx2.Request("GET", self._server.url, headers={"mcp-protocol-version": PROTOCOL})
-        flow = provider.async_auth_flow(asked)
-        try:
-            async with httpx2.AsyncClient(timeout=_RENEWAL_SECONDS) as client:
-                wanted = await anext(flow)
-                while wanted is not asked:
-                    response = await client.send(wanted)
-                    if response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
-                        raise ServerFailed(f"the sign-in can't be renewed now (HTTP {response.status_code})")
-                    wanted = await flow.asend(response)
-        except httpx2.HTTPError as error:
-            what = str(error) or type(error).__name__
-            raise ServerFailed(f"the sign-in can't be renewed now: {what}") from None
-        finally:
-            await flow.aclose()
-        if not provider.context.current_tokens:
-            raise SignInNeeded("the sign-in has ended")
-        return got(storage, provider, sign_in.wanted_scope)
+        except ConfigError as error:
+            raise ServerFailed(str(error).rstrip(".")) from error
 
     async def _note_scope(self, used: SignIn, scope: str) -> None:
         """Remember the scope, so that the next sign-in asks for it, too."""
         wanted = union_scopes(used.wanted_scope, scope)
         if wanted and wanted != used.wanted_scope:
             self._sign_in = replace(used, wanted_scope=wanted)
-            await asyncio.to_thread(self._sign_ins.put, self._server.url, self._sign_in)
+            await asyncio.to_thread(self._sign_ins.put, self._url, self._sign_in)
 
 
-def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvider:
+class _Storage:
+    """What the SDK's provider begins with. What it gets is read from its context."""
+
+    def __init__(self, tokens: OAuthToken | None, client: OAuthClientInformationFull | None) -> None:
+        self._tokens, self._client = tokens, client
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self._tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self._client
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        pass
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        pass
+
+
+def new_provider(
+    url: str, port: int, client: OAuthClientInformationFull | None, tokens: OAuthToken | None = None
+) -> OAuthClientProvider:
     """The SDK's provider for a server. The browser returns to `port` on this machine."""
     return OAuthClientProvider(
         url,
@@ -171,35 +138,58 @@ def new_provider(url: str, storage: TokenStorage, port: int) -> OAuthClientProvi
             client_name="Keen TUI",
             token_endpoint_auth_method="none",
         ),
-        storage,
+        _Storage(tokens, client),
     )
 
 
-def _restored(url: str, storage: TokenStorage, sign_in: SignIn) -> OAuthClientProvider:
-    """The SDK's provider with a saved sign-in, whose tokens count as expired."""
-    provider = new_provider(url, storage, 0)
+def sign_in_of(provider: OAuthClientProvider, wanted_scope: str = "") -> SignIn | None:
+    """The sign-in that the provider has, ready to be saved; None: it has none."""
     context = provider.context
-    context.current_tokens, context.client_info = storage.tokens, storage.client
-    context.token_expiry_time = _LONG_AGO
-    if sign_in.metadata:
-        context.oauth_metadata = OAuthMetadata.model_validate(sign_in.metadata)
-    if sign_in.resource:
-        context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(sign_in.resource)
-    return provider
-
-
-def got(storage: TokenStorage, provider: OAuthClientProvider, wanted_scope: str = "") -> SignIn:
-    """The sign-in that the provider got, ready to be saved."""
-    assert storage.tokens and storage.client
-    expires_in = storage.tokens.expires_in
+    if not context.current_tokens or not context.client_info:
+        return None
+    expires_in = context.current_tokens.expires_in
     return SignIn(
-        tokens=_plain(storage.tokens),
-        client=_plain(storage.client),
-        metadata=_plain(provider.context.oauth_metadata) or None,
-        resource=_plain(provider.context.protected_resource_metadata) or None,
+        tokens=_plain(context.current_tokens),
+        client=_plain(context.client_info),
+        metadata=_plain(context.oauth_metadata) or None,
+        resource=_plain(context.protected_resource_metadata) or None,
         expires_at=time.time() + expires_in if expires_in is not None else None,
         wanted_scope=wanted_scope,
     )
+
+
+async def _exchanged(url: str, sign_in: SignIn) -> SignIn:
+    """The sign-in with new tokens, got with its refresh token."""
+    if not sign_in.tokens.get("refresh_token"):
+        raise SignInNeeded("the sign-in has ended")
+    client = OAuthClientInformationFull.model_validate(sign_in.client)
+    provider = new_provider(url, 0, client, OAuthToken.model_validate(sign_in.tokens))
+    provider.context.token_expiry_time = 1.0  # long ago, so the flow renews them
+    if sign_in.metadata:
+        provider.context.oauth_metadata = OAuthMetadata.model_validate(sign_in.metadata)
+    if sign_in.resource:
+        resource = ProtectedResourceMetadata.model_validate(sign_in.resource)
+        provider.context.protected_resource_metadata = resource
+    # The flow first yields the request for tokens, then the request itself, which isn't sent.
+    asked = httpx2.Request("GET", url, headers={"mcp-protocol-version": _PROTOCOL})
+    flow = provider.async_auth_flow(asked)
+    try:
+        async with httpx2.AsyncClient(timeout=_RENEWAL_SECONDS) as http:
+            wanted = await anext(flow)
+            while wanted is not asked:
+                response = await http.send(wanted)
+                if response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
+                    raise ServerFailed(f"the sign-in can't be renewed now (HTTP {response.status_code})")
+                wanted = await flow.asend(response)
+    except httpx2.HTTPError as error:
+        what = str(error) or type(error).__name__
+        raise ServerFailed(f"the sign-in can't be renewed now: {what}") from None
+    finally:
+        await flow.aclose()
+    renewed = sign_in_of(provider, sign_in.wanted_scope)
+    if not renewed:
+        raise SignInNeeded("the sign-in has ended")
+    return renewed
 
 
 def _signed(request: httpx2.Request, sign_in: SignIn) -> httpx2.Request:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import stat
+import struct
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -148,13 +150,17 @@ async def test_a_page_that_does_not_know_the_state_changes_nothing(
     [
         b"\x16\x03\x01\x02",
         b"GET //[ HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET http://[ HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200,
         b"GET /callback" + b"x" * 70_000,
         b"GET /callback?state=\xff HTTP/1.1\r\nhost: x\r\n\r\n",
         b"GET /callback?state=%ff&code=1 HTTP/1.1\r\nhost: x\r\n\r\n",
         b"",
     ],
 )
-async def test_what_no_browser_sends_is_ignored(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_no_browser_sends_is_ignored(
+    sent: bytes, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     async with Loopback() as loopback:
         loopback.state = "right"
         reader, writer = await asyncio.open_connection("127.0.0.1", loopback.port)
@@ -166,6 +172,22 @@ async def test_what_no_browser_sends_is_ignored(sent: bytes, caplog: pytest.LogC
         loopback.take(f"http://127.0.0.1:{loopback.port}/callback?state=right&code=1")
         assert (await loopback.answer())["code"] == "1"
     assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_a_browser_that_pauses_or_goes_away_is_left_in_silence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("keen_tui.tools.mcp.loopback._Visit.timeout", 0.1)
+    async with Loopback() as loopback:
+        with socket.create_connection(("127.0.0.1", loopback.port)) as gone:
+            gone.sendall(b"GET /")
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed by a reset
+        reader, writer = await asyncio.open_connection("127.0.0.1", loopback.port)
+        writer.write(b"GET /callback?state")
+        assert await reader.read() == b""
+        writer.close()
+    assert capfd.readouterr() == ("", "")
 
 
 async def test_a_refusal_is_told_in_the_words_of_the_server(place: SignInServer, sign_ins: SignIns) -> None:
