@@ -1,7 +1,8 @@
 """Sessions as files for people and other programs: Markdown, JSON, one self-contained HTML page.
 
-The events of a session are folded into a document (`folding`), which three writers write. They are as pure
-as that: text out, no file touched. Whatever models, tools and users wrote comes out harmless.
+The events of a session are folded into a document (`folding`), which two writers write for people. JSON is
+made of the same document and the conversation. No file is touched, and whatever models, tools and users wrote
+comes out harmless.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def as_markdown(source: ExportSource) -> str:
 
 def as_json(source: ExportSource) -> str:
     """The session as JSON; the module `json_form` tells its shape."""
-    return write_json(fold(source))
+    return write_json(fold(source), source.events)
 
 
 def as_html(source: ExportSource) -> str:

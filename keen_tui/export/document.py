@@ -1,11 +1,11 @@
-"""A session as all three formats see it: turns, what happened in them, and what happened between them."""
+"""A session as the formats see it: turns, what happened in them, and what happened between them."""
 
 from __future__ import annotations
 
 from functools import reduce
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from keen_tui.domain.events import (
     Compacted,
@@ -38,21 +38,26 @@ TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "u
 CallState = CallOutcome | Literal["unfinished"]
 
 
-class ExportedText(Struct, frozen=True):
-    """The assistant's text of one step, up to a tool call. `lost`: cut, and no later request holds it."""
+class Streamed(Struct, eq=False):
+    """What streamed in one step up to a tool call. `lost`: cut, and no later request holds it."""
 
     step: int
-    text: str
+    pieces: list[str] = field(default_factory=list)
     lost: bool = False
 
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
 
-class Thought(Struct, frozen=True):
-    """The model's reasoning of one step, and how many seconds it took."""
 
-    step: int
-    text: str
-    seconds: float
-    lost: bool = False
+class ExportedText(Streamed, eq=False):
+    """The assistant's text."""
+
+
+class Thought(Streamed, eq=False):
+    """The model's reasoning, and how many seconds it took."""
+
+    seconds: float = 0.0
 
 
 class ExportedCall(Struct, frozen=True):
@@ -110,18 +115,18 @@ def own_call(ran: ShellFinished) -> ExportedCall:
     return ExportedCall(started, finished)
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, eq=False):
     """A turn with all its attempts. `memory` is what it leaves to later turns, as it is by now.
 
     `spent` counts all its attempts.
     """
 
     number: int
-    words: str
-    state: TurnState
-    items: tuple[ExportedItem, ...]
-    memory: TurnMemory
-    spent: Spent
+    words: str = ""
+    state: TurnState = "unfinished"
+    items: list[ExportedItem] = field(default_factory=list)
+    memory: TurnMemory = field(default_factory=TurnMemory)
+    spent: Spent = NOTHING
 
 
 class ExportedSession(Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from msgspec import field
 from msgspec.structs import replace
 
 from keen_tui.domain.events import (
@@ -69,8 +70,15 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT
-from keen_tui.export.document import ExportedItem, ExportedSession, TurnState
-from keen_tui.export.gathering import GatheredTurn
+from keen_tui.export.document import (
+    ExportedCall,
+    ExportedItem,
+    ExportedSession,
+    ExportedText,
+    Thought,
+    Turn,
+    TurnState,
+)
 from keen_tui.export.source import ExportSource
 
 UNTITLED = "Untitled session"
@@ -88,7 +96,7 @@ def fold(source: ExportSource) -> ExportedSession:
         began=source.began,
         model=source.model,
         aside=folding.aside,
-        parts=tuple(part.finished() if isinstance(part, GatheredTurn) else part for part in folding.parts),
+        parts=tuple(folding.parts),
     )
 
 
@@ -96,12 +104,12 @@ class _Folding:
     """The parts so far. `title` is the newest name of the session, `aside` what was asked beside turns."""
 
     def __init__(self) -> None:
-        self.parts: list[GatheredTurn | ExportedItem] = []
+        self.parts: list[_OpenTurn | ExportedItem] = []
         self.title = ""
         self.aside = NOTHING
-        self._turns: dict[int, GatheredTurn] = {}
-        self._running: GatheredTurn | None = None
-        self._pending: list[GatheredTurn] = []
+        self._turns: dict[int, _OpenTurn] = {}
+        self._running: _OpenTurn | None = None
+        self._pending: list[_OpenTurn] = []
         self._model: ModelChanged | None = None
         self._summary: Compacted | None = None
         self._left_out = NOTHING_LEFT_OUT
@@ -171,9 +179,9 @@ class _Folding:
             case _:
                 assert_never(event)
 
-    def _turn(self, number: int) -> GatheredTurn:
+    def _turn(self, number: int) -> _OpenTurn:
         if number not in self._turns:
-            self._turns[number] = GatheredTurn(number)
+            self._turns[number] = _OpenTurn(number)
             self.parts.append(self._turns[number])
         return self._turns[number]
 
@@ -241,3 +249,59 @@ class _Folding:
         known, self._model = self._model, event
         if known and (known.model, known.server) != (event.model, event.server):
             self._happened(event)
+
+
+class _OpenTurn(Turn, eq=False):
+    """A turn while its events come in. `streaming` is what a restart of its step would withdraw, `running`
+    the calls without a result by id."""
+
+    streaming: list[ExportedText | Thought] = field(default_factory=list)
+    running: dict[str, int] = field(default_factory=dict)
+
+    def stream(self, event: TextDelta | ReasoningDelta) -> None:
+        """Text goes on in the last item where that is of the same kind and step."""
+        kind = Thought if isinstance(event, ReasoningDelta) else ExportedText
+        last = self.streaming[-1] if self.streaming and self.streaming[-1] is self.items[-1] else None
+        if last is None or last.step != event.step or type(last) is not kind:
+            last = kind(event.step)
+            self.streaming.append(last)
+            self.items.append(last)
+        last.pieces.append(event.text)
+        if isinstance(last, Thought) and isinstance(event, ReasoningDelta):
+            last.seconds = event.seconds
+
+    def withdraw(self, step: int) -> None:
+        """What that step has streamed is gone."""
+        gone = [streamed for streamed in self.streaming if streamed.step == step]
+        self.streaming = [streamed for streamed in self.streaming if streamed.step != step]
+        self.items = [item for item in self.items if item not in gone]
+
+    def call(self, started: ToolStarted) -> None:
+        """A call began: the text before it belongs to a whole step."""
+        self.streaming.clear()
+        self.running[started.id] = len(self.items)
+        self.items.append(ExportedCall(started))
+
+    def result(self, finished: ToolFinished) -> None:
+        place = self.running.pop(finished.id, None)
+        if place is not None:
+            item = self.items[place]
+            assert isinstance(item, ExportedCall)
+            self.items[place] = ExportedCall(item.started, finished)
+
+    def end(self, end: EndEvent) -> None:
+        if not isinstance(end, TurnDone):
+            self.lose_streaming()
+        self.state = (
+            "done" if isinstance(end, TurnDone) else "failed" if isinstance(end, TurnError) else "incomplete"
+        )
+        self.memory = end.turn_memory
+        self.streaming.clear()
+        self.running.clear()
+        self.items.append(end)
+
+    def lose_streaming(self) -> None:
+        """The step that was streaming is cut: nothing of it is carried over."""
+        for streamed in self.streaming:
+            streamed.lost = True
+        self.streaming.clear()

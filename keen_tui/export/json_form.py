@@ -30,34 +30,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import to_builtins
-from msgspec.structs import replace
 
 from keen_tui.domain.event_records import as_record, as_told
-from keen_tui.domain.events import (
-    ImagesAttached,
-    ShellFinished,
-    Steered,
-    TurnAbandoned,
-    TurnDone,
-    TurnUndone,
-)
-from keen_tui.domain.messages import CommandRun, Message, TurnMemory
+from keen_tui.domain.events import Compacted, Event, MemoryEdited
+from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.export.document import ExportedCall, ExportedItem, ExportedSession, ExportedText, Thought, Turn
-from keen_tui.memory.rendering import ABANDONED, undone_text
+from keen_tui.memory.conversation import Conversation
 
 VERSION: Final = 1
-_SETTLED: Final = ("done", "continued", "abandoned")
-"""Turns whose handed-in messages are in the conversation."""
 _UNUSUAL = re.compile(r"[^ -~\n]")
 
 
-def write_json(document: ExportedSession) -> str:
-    """The document as an indented JSON object."""
+def write_json(document: ExportedSession, events: Iterable[Event]) -> str:
+    """The document of these events as an indented JSON object."""
     record = {
         "format": "keen-tui-session",
         "version": VERSION,
@@ -65,7 +55,7 @@ def write_json(document: ExportedSession) -> str:
         "turns": [
             {"turn": turn.number, "state": turn.state, "cost": turn.spent.cost} for turn in document.turns
         ],
-        "messages": [_message(message) for message in _all_messages(document)],
+        "messages": [_message(message) for message in _messages(events)],
         "activity": [_activity(item, number) for number, item in _items(document)],
     }
     return _UNUSUAL.sub(_escaped, json.dumps(record, ensure_ascii=False, indent=1)) + "\n"
@@ -81,52 +71,18 @@ def _session(document: ExportedSession) -> dict[str, Any]:
     }
 
 
-def _all_messages(document: ExportedSession) -> Iterator[Message]:
-    """What was said; what the user ran belongs to the user's next message."""
-    ran: tuple[CommandRun, ...] = ()
-    for part in document.parts:
-        if isinstance(part, ShellFinished):
-            ran += (CommandRun(command=part.command, text=part.result.text),)
-        for message in _messages(part):
-            if message.role == "user":
-                message, ran = replace(message, ran=ran), ()
-            yield message
-
-
-def _messages(part: Turn | ExportedItem) -> Iterator[Message]:
-    """What the part says. A turn's memory is what it is by now, edits by hand included."""
-    if isinstance(part, TurnUndone):
-        undone = TurnMemory(files_changed=part.files)
-        text = undone_text(part.undone)
-        yield Message(role="assistant", text=text, turn=part.turn, memory=undone, by_program=True)
-    if not isinstance(part, Turn):
-        return
-    first, *handed_in = _said_by_user(part)
-    if first.text:
-        yield first
-    if part.state in _SETTLED:
-        yield from handed_in
-    memory: TurnMemory | None = part.memory or None
-    for item in part.items:
-        match item:
-            case TurnDone():
-                yield Message(role="assistant", text=item.text, turn=part.number, memory=memory, raw=item.raw)
-            case TurnAbandoned():
-                yield Message(
-                    role="assistant", text=ABANDONED, turn=part.number, memory=memory, by_program=True
-                )
-
-
-def _said_by_user(turn: Turn) -> list[Message]:
-    """What began the turn, and what was handed in while it ran."""
-    said = [Message(role="user", text=turn.words, turn=turn.number)]
-    for item in turn.items:
-        match item:
-            case Steered():
-                said.append(Message(role="user", text=item.text, turn=turn.number))
-            case ImagesAttached():
-                said[-1] = replace(said[-1], images=item.images)
-    return said
+def _messages(events: Iterable[Event]) -> tuple[Message, ...]:
+    """The conversation without its summaries. A memory that was edited after one is that of the summary."""
+    conversation, summarised = Conversation(), 0
+    for event in events:
+        match event:
+            case Compacted():
+                summarised = event.turn
+            case MemoryEdited() if event.turn <= summarised:
+                pass
+            case _:
+                conversation.take(event, packs=False)
+    return conversation.messages
 
 
 def _message(message: Message) -> dict[str, Any]:
