@@ -22,7 +22,7 @@ from keen_tui.agent.turn.approvals import ASKS_PERSON, Approvals, Permissions
 from keen_tui.agent.turn.context_meter import ContextMeter
 from keen_tui.agent.turn.context_report import next_sizes, report, with_draft
 from keen_tui.agent.turn.message_queue import MessageQueue
-from keen_tui.agent.turn.one_shot import answer_aside
+from keen_tui.agent.turn.model_call import answer_aside
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.turn.turn_setup import USUAL_TURNS, PendingStore, TurnOptions, TurnSetup

@@ -8,11 +8,11 @@ comes out harmless.
 from __future__ import annotations
 
 from keen_tui.domain.choices import ExportFormat
+from keen_tui.export.document import ExportSource
 from keen_tui.export.folding import fold
 from keen_tui.export.json_form import write_json
 from keen_tui.export.markdown import write_markdown
 from keen_tui.export.page import write_html
-from keen_tui.export.source import ExportSource
 
 
 def export_text(format: ExportFormat, source: ExportSource) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Literal
 
@@ -10,6 +11,7 @@ from msgspec import Struct, field
 from keen_tui.domain.events import (
     Compacted,
     EndEvent,
+    Event,
     HostContacted,
     ImagesAttached,
     ModelChanged,
@@ -36,6 +38,20 @@ TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "u
 """`continued`: a later turn went on from its work. `unfinished`: its end is not known."""
 
 CallState = CallOutcome | Literal["unfinished"]
+
+
+class ExportSource(Struct, frozen=True, kw_only=True):
+    """What an export is made from: a session with its events in order. `began` is in seconds since the epoch.
+
+    `title` may be "": then a name that the user gave it, or else the first message, stands for it.
+    """
+
+    title: str
+    session_id: str
+    workspace: str
+    began: float
+    model: str
+    events: Sequence[Event]
 
 
 class Streamed(Struct, eq=False):

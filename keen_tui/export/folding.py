@@ -75,11 +75,11 @@ from keen_tui.export.document import (
     ExportedItem,
     ExportedSession,
     ExportedText,
+    ExportSource,
     Thought,
     Turn,
     TurnState,
 )
-from keen_tui.export.source import ExportSource
 
 UNTITLED = "Untitled session"
 

@@ -19,7 +19,6 @@ from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.events import Event
 from keen_tui.storage.paths import private_opener, require_regular, sync_folder
 from keen_tui.storage.records import SCHEMA, Header, Record, parsed_event, parsed_header
-from keen_tui.storage.sharing import SharedTexts
 
 _DECODER = json.JSONDecoder()
 _BEGINNING = '{"n":'
@@ -177,7 +176,7 @@ class _Reading:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._texts = SharedTexts()
+        self._texts = _SharedTexts()
         self._header: Header | None = None
         self._records: list[Record] = []
         self._seen: dict[int, int] = {}
@@ -250,7 +249,7 @@ class _Piece(NamedTuple):
     line: bytes
 
 
-def _pieces(line: bytes, texts: SharedTexts | None = None) -> tuple[list[_Piece], list[bytes]]:
+def _pieces(line: bytes, texts: _SharedTexts | None = None) -> tuple[list[_Piece], list[bytes]]:
     """The whole records of a line, normally one, and its damaged bytes. `texts` shares equal texts of earlier
     lines."""
     records, rest = _salvaged(line)
@@ -362,3 +361,22 @@ def lines_of(path: Path) -> Iterator[tuple[bytes, Event | None]]:
             for piece in _pieces(line)[0]:
                 if piece.record["type"] != "session":
                     yield piece.line, piece.event
+
+
+class _SharedTexts:
+    """Takes the records of a session in order, and shares equal texts of a turn. A tool's text for the model
+    often equals its display, and the end of a turn repeats the reply. JSON decodes each of them separately,
+    which costs a third of the memory of a long session."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def share(self, record: dict[str, Any]) -> None:
+        """Replace texts by equal ones that came earlier in this turn."""
+        if record.get("type") == "turn_started":
+            self._known.clear()
+        for holder in (record, record.get("display"), record.get("arguments")):
+            if isinstance(holder, dict):
+                for name, value in holder.items():
+                    if type(value) is str:
+                        holder[name] = self._known.setdefault(value, value)

@@ -10,7 +10,7 @@ from typing import Any
 from keen_tui.domain.events import Compacted, Event, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete
 from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
 from keen_tui.export import as_html, as_json, as_markdown
-from keen_tui.export.source import ExportSource
+from keen_tui.export.document import ExportSource
 
 MEMORY = TurnMemory(
     files_changed=("src/cart.py",),

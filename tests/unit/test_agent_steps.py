@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("acp")
 
 from keen_tui.domain.events import ToolStarted
-from keen_tui.frontends.acp.agent_steps import AgentSteps
+from keen_tui.frontends.acp.call_updates import AgentSteps
 
 
 def test_only_the_newest_steps_are_listed() -> None:

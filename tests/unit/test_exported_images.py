@@ -7,7 +7,7 @@ from msgspec import convert
 from keen_tui.domain.events import Event, ImagesAttached, ResourcesAttached, Steered
 from keen_tui.domain.messages import AttachedResource, Image
 from keen_tui.export import as_html, as_json, as_markdown
-from keen_tui.export.source import ExportSource
+from keen_tui.export.document import ExportSource
 from tests.support.story import started
 
 IMAGE = Image(name='a"<.png', media_type='image/png"><b', width=4, height=2, content=b"abc")

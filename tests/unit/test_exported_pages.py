@@ -17,8 +17,8 @@ from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, FileD
 from keen_tui.domain.events import Event, ModelChanged, Notice, ReasoningDelta, TurnError, TurnUndone, Usage
 from keen_tui.domain.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
 from keen_tui.export import as_html, as_json, as_markdown
+from keen_tui.export.document import ExportSource
 from keen_tui.export.safe_markdown import safe_markdown
-from keen_tui.export.source import ExportSource
 from tests.support.exported import EVIL, as_data, compacted, done, said, source, validated
 from tests.support.story import started, tool
 

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from keen_tui.frontends.tui.state.bridge import FRAME_SECONDS
-from keen_tui.providers.wire.event_reader import EventReader
-from keen_tui.providers.wire.read_pace import PAUSE, ReadPace
+from keen_tui.providers.wire.event_reader import PAUSE, EventReader, ReadPace
 
 AT_ONCE, SOON, LATER = 0.000_1, 0.005, 0.01
 """Seconds that a piece takes to come."""

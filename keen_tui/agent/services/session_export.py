@@ -27,7 +27,7 @@ def export_session(
         StorageFailed: it can't be read, the file is there already, or it can't be written.
     """
     from keen_tui.export import export_text  # noqa: PLC0415 - only when one exports
-    from keen_tui.export.source import ExportSource  # noqa: PLC0415 - likewise
+    from keen_tui.export.document import ExportSource  # noqa: PLC0415 - likewise
 
     saved = store.read(session)
     events = [record.event for record in saved.records]

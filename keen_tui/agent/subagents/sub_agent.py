@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
 
 from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.agent_result import failed, finished, unfinished
-from keen_tui.agent.subagents.kept_events import KeptEvents
 from keen_tui.agent.turn.settle import Broken
 from keen_tui.domain.display import AgentDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, STOPPED, EndReason, KeenError
@@ -21,8 +20,12 @@ from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Event,
+    OwnEvent,
+    Passing,
     QuestionAnswered,
     QuestionAsked,
+    ReasoningDelta,
+    TextDelta,
     ToolFinished,
     TurnDone,
     TurnError,
@@ -48,6 +51,7 @@ from keen_tui.tools.calls.tool import AgentOrder
 
 if TYPE_CHECKING:
     from keen_tui.agent.subagents.own_tree import OwnTree
+
 
 _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"))
 """End reasons for which a retry can't help: the parent gets the text and the facts so far."""
@@ -106,7 +110,7 @@ class SubAgent:
         self.session: Session | None = None
         self.tree: OwnTree | None = None
         self.has_lost_work = False
-        self.events = KeptEvents()
+        self.events = _KeptEvents()
         self._parent = parent
         self._opening: asyncio.Task[Session] | None = None
         self._ended: asyncio.Future[None] | None = None
@@ -296,3 +300,35 @@ def inner_id(call: ToolCall, outer: str) -> str:
     """The reverse of `outer_id`; "" if `outer` isn't a call of that sub-agent."""
     begin = f"{call.id}/"
     return outer[len(begin) :] if outer.startswith(begin) else ""
+
+
+class _KeptEvents:
+    """Keeps the events that a session file would have, and deltas, for a person who watches. Neighbouring
+    deltas of a step become one."""
+
+    def __init__(self) -> None:
+        self._events: list[OwnEvent] = []
+
+    @property
+    def all(self) -> tuple[OwnEvent, ...]:
+        """All events, oldest first."""
+        return tuple(self._events)
+
+    def begin(self, past: Iterable[Event]) -> None:
+        """Replace all events with these."""
+        self._events = [event for event in past if not isinstance(event, AgentEvent)]
+
+    def note(self, event: OwnEvent) -> None:
+        """Add an event."""
+        last = self._events[-1] if self._events else None
+        if isinstance(last, TextDelta | ReasoningDelta) and _continues(event, last):
+            self._events[-1] = replace(last, text=last.text + event.text)
+        elif not isinstance(event, Passing):
+            self._events.append(event)
+
+
+def _continues(event: OwnEvent, last: TextDelta | ReasoningDelta) -> TypeGuard[TextDelta | ReasoningDelta]:
+    """Whether the event is the next delta of the same step."""
+    if not isinstance(event, TextDelta | ReasoningDelta):
+        return False
+    return (type(event), event.turn, event.step) == (type(last), last.turn, last.step)

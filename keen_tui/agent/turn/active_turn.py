@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from keen_tui.agent.turn.repeats import RepeatWatch
 from keen_tui.agent.turn.settle import TurnRecord
 from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, UnknownCall
 from keen_tui.memory.conversation import Past
@@ -16,6 +16,26 @@ from keen_tui.memory.policies import MemoryPolicy, visible
 from keen_tui.memory.recorder import Recorder
 from keen_tui.memory.shortening import shorten_oldest
 from keen_tui.providers.wire.provider import Provider
+
+_EVERY = 5
+"""Number of identical calls in a row after which the user is told, and told again."""
+
+
+class _RepeatWatch:
+    """Counts identical calls in a row, for a notice."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, Mapping[str, Any]] | None = None
+        self._count = 0
+
+    def note(self, call: ToolCall) -> str | None:
+        """Count the call; returns a sentence for the user if it has come too often, else None."""
+        same = self._last == (call.name, call.arguments)
+        self._count = self._count + 1 if same else 1
+        self._last = (call.name, call.arguments)
+        if self._count % _EVERY:
+            return None
+        return f"The model has made the same {call.name} call {self._count} times in a row."
 
 
 class ActiveTurn(Struct, kw_only=True):
@@ -37,7 +57,7 @@ class ActiveTurn(Struct, kw_only=True):
     calls: int = 0
     unknown_calls: list[UnknownCall] = field(default_factory=list)
     recorder: Recorder
-    repeats: RepeatWatch = field(default_factory=RepeatWatch)
+    repeats: _RepeatWatch = field(default_factory=_RepeatWatch)
     told_stop_words: set[str] = field(default_factory=set)
     stops_blocked: int = 0
     open_step: OpenStep | None = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
+from keen_tui.agent.turn.stops import stop_notice
 from keen_tui.agent.turn.turn_setup import TurnSetup
-from keen_tui.domain.errors import ProviderError
+from keen_tui.domain.errors import ProviderError, ReplyUnreadable
 from keen_tui.domain.events import RetryScheduled, Usage
 from keen_tui.domain.messages import StepReply, TokenUsage
 from keen_tui.domain.models import cost_of
+from keen_tui.memory.projection import UserText
 from keen_tui.providers.wire.provider import StepPart, StepRequest
 
 
@@ -94,3 +96,17 @@ async def until_complete(
         if await setup.retry_wait.wait(delay):
             pace.free()
         before_retry(failure, setup.clock() - began)
+
+
+async def answer_aside(prompt: str, setup: TurnSetup) -> str:
+    """The model's answer to one message beside the conversation: no tools, no trace, no pending state
+    (turn.md rule 10). What it took is published. Asked once, never again.
+
+    Raises:
+        ProviderError: no whole answer came.
+    """
+    request = StepRequest(system="", parts=(UserText(prompt),), tools=())
+    reply = await stream_reply(request, setup)
+    if reply.is_cut:
+        raise ReplyUnreadable(stop_notice(reply))
+    return reply.text

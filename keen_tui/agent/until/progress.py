@@ -6,6 +6,8 @@ the same progress as before.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeVar
@@ -13,7 +15,6 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.agent.until.failure import fingerprint
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import (
     EndEvent,
@@ -38,7 +39,7 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.messages import CommandUnwatched, FileChanged, ServerCalled, TurnMemory
+from keen_tui.domain.messages import CommandUnwatched, FileChanged, ServerCalled, ToolResult, TurnMemory
 from keen_tui.domain.runs import RetriedTurns, RunEnd, RunLimits, RunReport
 
 Stage = Literal["task", "turn", "broken", "done", "checking", "failed", "passed"]
@@ -47,6 +48,14 @@ failed, or passed."""
 
 _Item = TypeVar("_Item")
 _MAY_CHANGE_FILES = (FileChanged, CommandUnwatched, ServerCalled)
+
+_PASSING = re.compile(
+    r"\b\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?)\b"  # how long it took
+    r"|\b\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\b"  # what time it was
+    r"|\b\d{4}-\d{2}-\d{2}\b"
+    r"|\b0x[0-9a-fA-F]+\b"  # where an object lay in memory
+)
+"""What differs from run to run although nothing has changed."""
 
 
 class BrokenTurn(Struct, frozen=True):
@@ -265,3 +274,10 @@ def _remembering(progress: RunProgress, memory: TurnMemory) -> RunProgress:
 
 def _joined(known: tuple[_Item, ...], more: Iterable[_Item]) -> tuple[_Item, ...]:
     return tuple(dict.fromkeys((*known, *more)))
+
+
+def fingerprint(result: ToolResult) -> str:
+    """A short text that two results share if the exit code and the output are the same, apart from times and
+    addresses in memory."""
+    words = _PASSING.sub("", f"{result.exit_code}\n{result.text}")
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.reports import Setting
+from keen_tui.frontends.line.asking import STAY
 from keen_tui.frontends.line.model_pages import LineModels
-from keen_tui.frontends.line.server_pages import sign_in_by_lines
+from keen_tui.frontends.line.printer import LinePrinter
+from keen_tui.frontends.line.questions import LineAnswer, LineQuestion
 from keen_tui.frontends.line.session_pages import choose_session
-from keen_tui.frontends.line.setting_pages import show_settings
 from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.command import Command
+from keen_tui.frontends.shared.commands.settings import apply_setting
 from keen_tui.frontends.shared.commands.slash import Offered, SlashCommands
 from keen_tui.frontends.shared.lines.page_lines import (
     agents_lines,
@@ -41,12 +45,16 @@ from keen_tui.frontends.shared.pages import (
     TasksPage,
     UsagePage,
 )
+from keen_tui.frontends.shared.questions import Choice
+from keen_tui.frontends.shared.server_words import PASTE_WORDS, page_words
+from keen_tui.frontends.shared.servers_port import OpenSignIn
 from keen_tui.text.review_words import report_lines
 from keen_tui.text.sanitize import clean
 
 if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi
     from keen_tui.frontends.shared.review_port import ReviewsPort
+
 
 _HELP: Final = (
     "Write a message and press enter. A line that ends with a backslash continues in the next one.",
@@ -73,7 +81,7 @@ async def show_page(ui: LineUi, page: Page) -> None:
         case AgentsPage():
             ui.printer.read(agents_lines(page))
         case SettingsPage():
-            await show_settings(ui, page)
+            await _show_settings(ui, page)
         case SessionsPage():
             await choose_session(ui, page)
         case ModelsPage(models, words):
@@ -119,3 +127,83 @@ def _help_line(offered: Offered) -> str:
     first, *others = offered.names
     also = f", also {', '.join(f'/{name}' for name in others)}" if others else ""
     return f"/{first}{f' {offered.takes}' if offered.takes else ''}{also}: {offered.help.rstrip('.')}."
+
+
+async def _show_settings(ui: LineUi, page: SettingsPage) -> None:
+    """Print every setting, and explain or change one."""
+    settings = [setting for setting in page.settings if not setting.in_file]
+    choices = (Choice(id=each.name, label=_value(each), takes_words=True) for each in settings)
+    question = LineQuestion(
+        lines=(
+            f"The settings of {page.port.file}.",
+            "A number explains a setting; a number and a value change it: 10 auto",
+        ),
+        choices=(*choices, STAY),
+    )
+    answer = await ui.put(question)
+    setting = next((each for each in settings if answer and each.name == answer.id), None)
+    if setting and answer and answer.words:
+        value = page.port.change(setting.name, answer.words)
+        ui.printer.say(f"{setting.name} is now {value}.")
+        apply_setting(ui.context, setting.name, value)
+    elif setting:
+        ui.printer.read(_meaning(setting))
+
+
+def _value(setting: Setting) -> str:
+    return f"{setting.name}, {setting.value or 'not set'}"
+
+
+def _meaning(setting: Setting) -> Iterator[str]:
+    yield f"{setting.name}: {setting.meaning}"
+    yield f"It is {setting.value or 'not set'}{f', from {setting.source}' if setting.source else ''}."
+    yield f"Its default: {setting.default or 'not set'}."
+    if setting.choices:
+        yield f"Its values: {', '.join(setting.choices)}."
+
+
+class _LineAsker(Protocol):
+    """Prints lines and asks questions."""
+
+    @property
+    def printer(self) -> LinePrinter:
+        """Prints."""
+
+    async def put(self, question: LineQuestion) -> LineAnswer | None:
+        """The person's answer; None if the question was withdrawn."""
+
+
+async def sign_in_by_lines(ui: _LineAsker, sign_in: OpenSignIn) -> None:
+    """Show the page where the user signs in, and wait until that is done, here or in the browser. Raises
+    SessionRefused: it failed."""
+    ui.printer.say(page_words(sign_in), clean(sign_in.url))
+    ended = asyncio.create_task(sign_in.ended())
+    asking = asyncio.create_task(_ask_for_address(ui, sign_in))
+    try:
+        done, _ = await asyncio.wait((ended, asking), return_when=asyncio.FIRST_COMPLETED)
+        if asking in done:
+            asking.result()
+        asking.cancel()
+        ui.printer.say(await ended)
+    finally:
+        asking.cancel()
+        ended.cancel()
+        sign_in.cancel()
+
+
+async def _ask_for_address(ui: _LineAsker, sign_in: OpenSignIn) -> None:
+    """Ask for the address that the browser was sent to, until it is the right one; without an answer the
+    sign-in is given up."""
+    lines: tuple[str, ...] = (PASTE_WORDS,)
+    while answer := await ui.put(
+        LineQuestion(lines=lines, choices=(Choice(id="cancel", label="cancel"),), free="the address")
+    ):
+        if answer.id == "cancel":
+            break
+        try:
+            sign_in.paste(answer.words)
+        except SessionRefused as refused:
+            lines = (str(refused),)
+        else:
+            return
+    sign_in.cancel()

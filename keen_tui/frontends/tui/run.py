@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.frontends.tui.terminal.output import write_at_end
-from keen_tui.frontends.tui.terminal.signals import ending
 from keen_tui.system.last_resort import end_at_last
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
+
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""What a system that shuts down sends, a terminal whose window is closed or whose connection is lost, and a
+person who wants it to end now."""
 
 
 async def run_app(
@@ -31,7 +37,7 @@ async def run_app(
     """
     app = KeenApp(prepare, settings)
     result: str | None = None
-    with ending(app.exit):
+    with _ending(app.exit):
         try:
             result = await app.run_async(mouse=settings.mouse)
         finally:
@@ -74,3 +80,16 @@ async def _close(setup: FrontEndSetup) -> bool:
         write_at_end(f"keen-tui: {clean(problem)}\n", sys.__stderr__)  # the screen is gone
         return False
     return True
+
+
+@contextmanager
+def _ending(end: Callable[[], None]) -> Iterator[None]:
+    """Inside, each such signal calls `end` in the event loop that runs, also while it is ending already."""
+    loop = asyncio.get_running_loop()
+    for number in _ENDING:
+        loop.add_signal_handler(number, end)
+    try:
+        yield
+    finally:
+        for number in _ENDING:
+            loop.remove_signal_handler(number)

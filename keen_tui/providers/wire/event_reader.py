@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from typing import Final
 
 import msgspec
 
 from keen_tui.domain.errors import NotAStream, ReplyUnreadable
-from keen_tui.providers.wire.read_pace import ReadPace
 from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
 
@@ -24,6 +24,15 @@ _BOM = b"\xef\xbb\xbf"
 
 QUOTE_LIMIT = 200
 """Characters of an unreadable event that are shown."""
+
+PAUSE: Final = 0.016
+"""Seconds in which pieces may gather, about half of the time between two pictures."""
+_READ_AS_THEY_COME: Final = 32
+"""Pieces at the beginning of a reply that are read at once: a short one isn't worth a pause."""
+_THERE_ALREADY: Final = 0.000_5
+"""A piece that takes longer than these seconds had to be waited for."""
+_MANY: Final = 64
+"""So many pieces since the last wait gather by themselves: a reply that comes so fast needs no pause."""
 
 
 class EventReader:
@@ -163,3 +172,26 @@ def _is_error_list(value: object) -> bool:
 def _quoted(text: str) -> str:
     words = " ".join(text[: QUOTE_LIMIT * 2].split())
     return f'"{words}"' if len(words) <= QUOTE_LIMIT else f'"{words[:QUOTE_LIMIT]}…"'
+
+
+class ReadPace:
+    """The pauses in the reading of one reply.
+
+    Waiting for a small piece costs about as much as reading it. So when all pieces that came have been read
+    and the next one had to be waited for, there is a pause before the one after it. There is none if at most
+    one piece would gather in it.
+    """
+
+    def __init__(self) -> None:
+        self._pieces = 0
+        self._since_wait = 0
+
+    def pause_after(self, waited: float) -> float:
+        """Seconds to pause between a piece that took `waited` seconds to come and the next one."""
+        self._pieces += 1
+        self._since_wait += 1
+        if waited <= _THERE_ALREADY:
+            return 0.0
+        came, self._since_wait = self._since_wait, 0
+        gathers = self._pieces > _READ_AS_THEY_COME and came < _MANY and waited < PAUSE / 2
+        return PAUSE if gathers else 0.0

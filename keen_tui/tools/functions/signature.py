@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
@@ -17,7 +18,6 @@ from keen_tui.domain.messages import ToolSpec
 from keen_tui.domain.own_tools import OWN_TOOLS
 from keen_tui.text.labels import SERVER_TOOLS
 from keen_tui.tools.calls.schemas import SchemaRefused, usable_schema
-from keen_tui.tools.functions.docstrings import described
 
 MARK: Final = "__keen_tool__"
 """The attribute that holds the `FunctionOptions` of a function."""
@@ -26,6 +26,10 @@ _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 _PREFIX: Final = "#/$defs/"
 _NAMED: Final = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _PLAIN: Final = (str, int, float, bool, type(None))
+
+_SECTION = re.compile(r"[A-Z][\w ]*:")
+_OF_ARGUMENTS = ("Args:", "Arguments:", "Parameters:")
+_ARGUMENT = re.compile(r"(\w+)(?: *\([^)]*\))?: *(.*)")
 
 
 class FunctionOptions(Struct, frozen=True, kw_only=True):
@@ -74,7 +78,7 @@ def function_spec(function: Callable[..., Any]) -> FunctionSpec:
             f"tools: {name or repr(function)[:80]!r} can't be the name of a tool. A name has up to "
             "64 letters, digits, _ and -, and begins with a letter or _. Use @tool(name=...) to choose one."
         )
-    doc = described(inspect.getdoc(function) or "")
+    doc = _described(inspect.getdoc(function) or "")
     if not doc.text:
         raise ConfigError(f"tools: {name} has no docstring, so the model can't know what it does.")
     arguments = _arguments(name, function, doc.arguments)
@@ -127,3 +131,36 @@ def _parameters(name: str, arguments: type[Struct]) -> Mapping[str, Any]:
             f"tools: an argument of {name} has a type that JSON can't express. Use strings, numbers, "
             "booleans, lists, dicts, literals and dataclasses."
         ) from error
+
+
+class _Described(Struct, frozen=True):
+    """A docstring: `text` is all but the section of the arguments, `arguments` has the description of each by
+    name."""
+
+    text: str
+    arguments: dict[str, str]
+
+
+def _described(docstring: str) -> _Described:
+    """Read a docstring whose indentation is removed. Arguments are below `Args:`, each as `name: words` or
+    `name (type): words`; more indented lines continue the one before."""
+    lines = docstring.splitlines()
+    begins = next((number for number, line in enumerate(lines) if line in _OF_ARGUMENTS), None)
+    if begins is None:
+        return _Described(docstring.strip(), {})
+    inside = lines[begins + 1 :]
+    length = next((number for number, line in enumerate(inside) if _SECTION.fullmatch(line)), len(inside))
+    text = "\n".join((*lines[:begins], *inside[length:])).strip()
+    return _Described(text, _argument_words(textwrap.dedent("\n".join(inside[:length])).splitlines()))
+
+
+def _argument_words(lines: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    name = ""
+    for line in lines:
+        if match := _ARGUMENT.fullmatch(line):
+            name = match[1]
+            found[name] = match[2]
+        elif name and line.strip():
+            found[name] = f"{found[name]} {line.strip()}".strip()
+    return found

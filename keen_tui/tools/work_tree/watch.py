@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.domain.display import ChangedFile
+from keen_tui.domain.display import ChangedFile, DiffDisplay
 from keen_tui.domain.file_changes import NO_FILE, FileChange
 from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged
+from keen_tui.text.diff import diff_display
 from keen_tui.text.redaction import taken_out
+from keen_tui.tools.access.sensitive import holds_secrets
 from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.workspace import speakable
-from keen_tui.tools.work_tree.changes import MOST_SHOWN, shown
 from keen_tui.tools.work_tree.file_states import FileStates
 from keen_tui.tools.work_tree.tree import TooLarge, WorkTree
 
@@ -29,6 +30,11 @@ _FAILED: Final = "Keen can't see what commands change in this folder; the log sa
 
 SCRATCH: Final = "scratch"
 """The folder of the data folder for what files hold before a command."""
+
+_MOST_SHOWN: Final = 50
+"""Files of a command that are shown; of more the rest is counted."""
+_MOST_ROWS: Final = 600
+"""Rows of all diffs of a command that are shown."""
 
 
 class CommandChanges(Struct, frozen=True, kw_only=True):
@@ -99,8 +105,8 @@ class CommandWatch:
             return NOTHING_CHANGED
         found = CommandChanges(
             facts=tuple(FileChanged(path=change.name, by_command=True) for change in changes),
-            shown=shown(changes),
-            more=max(len(changes) - MOST_SHOWN, 0),
+            shown=_shown(changes),
+            more=max(len(changes) - _MOST_SHOWN, 0),
         )
         return taken_out(self._keys(), found)
 
@@ -137,3 +143,31 @@ class CommandWatch:
                 after = self._states.note(name)
                 if not before.is_same(after):
                     yield FileChange(path=self._root / name, name=speakable(name), before=before, after=after)
+
+
+def _shown(changes: Sequence[FileChange]) -> tuple[ChangedFile, ...]:
+    """The changes as a person sees them; of many files or long diffs only the first have their lines."""
+    found: list[ChangedFile] = []
+    room = _MOST_ROWS
+    for change in changes[:_MOST_SHOWN]:
+        diff, note = _diff(change, room)
+        room -= sum(map(len, diff.hunks)) if diff else 0
+        found.append(ChangedFile(path=change.name, change=change.kind, diff=diff, note=note))
+    return tuple(found)
+
+
+def _diff(change: FileChange, room: int) -> tuple[DiffDisplay | None, str]:
+    """The changed lines of a file, or why they aren't shown."""
+    contents = (change.before.content or b"", change.after.content or b"")
+    if change.unkept:
+        return None, change.unkept
+    if holds_secrets(change.name):
+        return None, "it may hold keys or passwords"
+    if any(b"\0" in content[:8_192] for content in contents):
+        return None, "binary"
+    if contents[0] == contents[1] and change.kind == "changed":
+        return None, "mode"
+    if room <= 0:
+        return None, "not shown here"
+    before, after = (content.decode("utf-8", "replace") for content in contents)
+    return diff_display(change.name, before, after, most_rows=room), ""

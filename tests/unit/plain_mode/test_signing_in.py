@@ -8,9 +8,9 @@ import io
 import pytest
 
 from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.line.pages import sign_in_by_lines
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions
-from keen_tui.frontends.line.server_pages import sign_in_by_lines
 from tests.support.fake_servers import PAGE, RIGHT, FakeSignIn
 from tests.support.waiting import until
 

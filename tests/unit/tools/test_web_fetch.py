@@ -20,7 +20,7 @@ from keen_tui.tools.builtin.web_fetch import WebFetch
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.web.fetching import Fetcher
 from keen_tui.tools.web.limits import MOST_CHARACTERS, FetchLimits
-from keen_tui.tools.web.progress import DownloadProgress
+from keen_tui.tools.web.reading import DownloadProgress
 from keen_tui.tools.web.unpacking import Unpacked
 from keen_tui.tools.web.web_address import web_address
 from tests.support.loop_clock import LoopClock

@@ -8,7 +8,7 @@ import pytest
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import SearchHit
-from keen_tui.frontends.shared.commands.session_arguments import export_words, fork_words
+from keen_tui.frontends.shared.commands.sessions import export_words, fork_words
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.pages.sessions.lines import (

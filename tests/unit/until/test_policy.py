@@ -7,7 +7,6 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.until.failure import fingerprint
 from keen_tui.agent.until.policy import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -20,7 +19,7 @@ from keen_tui.agent.until.policy import (
     next_step,
     reached_limit,
 )
-from keen_tui.agent.until.progress import of_newest_run, progress_of, report_of
+from keen_tui.agent.until.progress import fingerprint, of_newest_run, progress_of, report_of
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import (
     Event,

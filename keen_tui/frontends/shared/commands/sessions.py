@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from keen_tui.domain.choices import ExportFormat
 from keen_tui.domain.errors import SessionInUse
-from keen_tui.frontends.shared.commands.command import Command, CommandContext, kept
-from keen_tui.frontends.shared.commands.session_arguments import export_words, fork_words
+from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
 from keen_tui.frontends.shared.pages import SessionsPage
 
 if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession
     from keen_tui.frontends.shared.history_port import HistoryPort
 
+
 _NONE_KEPT = "Sessions aren't saved here."
+
+_FORMATS: dict[str, ExportFormat] = {
+    "markdown": "markdown",
+    "md": "markdown",
+    "json": "json",
+    "html": "html",
+    "htm": "html",
+}
 
 
 async def resume(context: CommandContext, words: str) -> None:
@@ -99,6 +109,39 @@ async def may_replace(context: CommandContext, title: str) -> bool:
 def saved(context: CommandContext) -> HistoryPort:
     """The saved sessions. Raises SessionRefused if there are none."""
     return kept(context.setup.history, _NONE_KEPT)
+
+
+def export_words(words: str) -> tuple[ExportFormat, str]:
+    """The format and the file ("" if none is named) after `/export`.
+
+    A format in front wins over the file's suffix; a file with an unknown suffix gets Markdown.
+
+    Raises:
+        WordsRefused: one bare word that is no format: nobody calls a file "pdf".
+    """
+    first, _, rest = words.strip().partition(" ")
+    if named := _FORMATS.get(first.lower()):
+        return named, rest.strip()
+    file = PurePath(words.strip())
+    if words.strip() and not rest and file.name == str(file) and not file.suffix:
+        raise WordsRefused(f"Unknown format {first}. Use markdown, json or html.")
+    return _FORMATS.get(file.suffix[1:].lower(), "markdown"), words.strip()
+
+
+def fork_words(words: str, turns: tuple[int, ...]) -> int:
+    """The turn after `/fork`, 0 for none. `turns` are the existing ones.
+
+    Raises:
+        WordsRefused: there is nothing to fork, or no such turn.
+    """
+    if not turns:
+        raise WordsRefused("Nothing to fork yet: this session has no turns.")
+    if not words:
+        return 0
+    if words.isdecimal() and int(words) in turns:
+        return int(words)
+    known = f"turn {turns[0]}" if len(turns) == 1 else f"the turns {turns[0]} to {turns[-1]}"
+    raise WordsRefused(f"There is no turn {words}. This session has {known}.")
 
 
 SESSIONS = Command(

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from keen_tui.frontends.shared.questions import (
+    Choice,
     ConfirmQuestion,
     PermissionsQuestion,
     ShortQuestion,
@@ -15,15 +16,16 @@ from keen_tui.frontends.shared.questions import (
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.questions.permissions import permissions_question
 from keen_tui.frontends.tui.questions.question import Question
-from keen_tui.frontends.tui.widgets.row_widget import wrapped
+from keen_tui.frontends.tui.widgets.row_widget import cut_row, wrapped
 from keen_tui.text.sanitize import clean
 
 
 def question_of(asked: ShortQuestion) -> Question:
     """The question of a command, as the pane asks it."""
-    return permissions_question(asked) if isinstance(asked, PermissionsQuestion) else _confirm_question(asked)
+    return (
+        _permissions_question(asked) if isinstance(asked, PermissionsQuestion) else _confirm_question(asked)
+    )
 
 
 def _confirm_question(asked: ConfirmQuestion) -> Question:
@@ -40,4 +42,29 @@ def _confirm_question(asked: ConfirmQuestion) -> Question:
         body=body,
         choices=(first, *others),
         preselected=None if could_lose_work else 0,
+    )
+
+
+_MOST_CHOICES = 8
+"""Answers have keys from 1 to 9."""
+
+
+def _permissions_question(asked: PermissionsQuestion) -> Question:
+    """The mode in words, what was allowed or forbidden, and the newest permissions to revoke."""
+    back = asked.choices[-_MOST_CHOICES:]
+
+    def body(width: int, look: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        rows = [row for words in asked.body for row in wrapped(words, width, look("soft"))]
+        for title, texts in asked.groups:
+            rows += [Text(), Text(title, look("dim"))]
+            rows += [cut_row(Text(f"  {text}", look("text")), width, glyphs.more) for text in texts]
+        if not asked.groups:
+            rows += [Text(), *wrapped("Nothing else was allowed or forbidden here.", width, look("dim"))]
+        return rows
+
+    return Question(
+        title=asked.title,
+        body=body,
+        choices=(*back, Choice(id="close", label="close")),
+        preselected=len(back),
     )
