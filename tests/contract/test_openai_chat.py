@@ -65,13 +65,16 @@ async def test_a_request_holds_system_prompt_conversation_and_tools() -> None:
     }
 
 
-async def test_no_tools_and_no_key_are_left_out() -> None:
+async def test_no_tools_and_no_key_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "sk-environment")
     async with ModelServer([HELLO]) as server, client_of(server, api_key="") as provider:
         async for _ in provider.stream_step(request()):
             pass
         sent = server.requests[0]
     assert "tools" not in sent.body
     assert "authorization" not in sent.headers
+    assert b"environment" not in sent.raw
 
 
 async def test_a_trace_is_sent_back_as_it_came() -> None:

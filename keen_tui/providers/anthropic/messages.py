@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import warnings
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,13 +30,13 @@ from keen_tui.providers.wire.encoding import compact_json
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
 from keen_tui.providers.wire.images import base64_of, result_content, rewritten_content
-from keen_tui.providers.wire.key_headers import key_headers
+from keen_tui.providers.wire.key_headers import only_key
 from keen_tui.providers.wire.lazy_packages import lazy_packages
 from keen_tui.providers.wire.provider import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.wire_text import mended, mended_json
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic, RequestOptions
+    from anthropic import AsyncAnthropic
 
 OUTPUT_LIMIT = 8_192
 """Tokens that a reply may have if the model's own limit isn't known. The API demands a number."""
@@ -166,7 +165,7 @@ class AnthropicMessages(HttpProvider):
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         client, data = self._client(), await asyncio.to_thread(self.encoded, request)
-        from anthropic import AsyncStream  # noqa: PLC0415 - once there is a client
+        from anthropic import AsyncStream, Omit  # noqa: PLC0415 - once there is a client
 
         sending = client.post(
             "/v1/messages",
@@ -174,7 +173,7 @@ class AnthropicMessages(HttpProvider):
             cast_to=object,
             stream=True,
             stream_cls=AsyncStream[object],
-            options=_only_key(key_headers(self.api, self.connection.base_url, self._key)),
+            options={"headers": only_key(self.api, self.connection.base_url, self._key, Omit())},
         )
         return await reader_of(stack, sending, self.server)
 
@@ -228,17 +227,15 @@ class AnthropicMessages(HttpProvider):
             return self._lender._client()
         if self._sdk is not None:
             return self._sdk
-        key = self._checked_key()
+        self._check_key()
         certificates = self._certificates()
         with lazy_packages("anthropic"):
             from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
 
-        # The SDK warns of old models and options on stderr, where the screen is drawn.
-        warnings.filterwarnings("ignore", message="The model '|Using Claude with ")
         self._sdk = AsyncAnthropic(
-            api_key=key or "none",  # passed even if no key is sent, or the SDK looks for one itself
+            api_key="none",  # or the SDK looks for one; each request has its own headers instead
             base_url=self.connection.base_url.rstrip("/").removesuffix("/v1"),
-            max_retries=0,
+            max_retries=0,  # Keen's own are shown, and can be stopped
             timeout=self._timeout,
             http_client=DefaultAsyncHttpxClient(
                 timeout=self._timeout,
@@ -248,14 +245,6 @@ class AnthropicMessages(HttpProvider):
             ),
         )
         return self._sdk
-
-
-def _only_key(headers: Mapping[str, str]) -> RequestOptions:
-    """The headers with the key. They replace any other key, such as one that the SDK finds in
-    ANTHROPIC_CUSTOM_HEADERS."""
-    from anthropic import Omit  # noqa: PLC0415
-
-    return {"headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
 
 
 def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:

@@ -1,5 +1,4 @@
-"""The openai SDK as both of its APIs use it: created late, without retries, never redirected to another
-host."""
+"""The openai SDK as both of its APIs use it."""
 
 from __future__ import annotations
 
@@ -9,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider, reader_of
+from keen_tui.providers.wire.key_headers import only_key
 from keen_tui.providers.wire.lazy_packages import lazy_packages
 from keen_tui.providers.wire.provider import StepRequest
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, RequestOptions
+    from openai import AsyncOpenAI
 
 
 class OpenAIProvider(HttpProvider):
@@ -30,19 +30,17 @@ class OpenAIProvider(HttpProvider):
     def _client(self) -> AsyncOpenAI:
         if isinstance(self._lender, OpenAIProvider):
             return self._lender._client()
-        if self._sdk is None:
-            self._sdk = self._connected(self._checked_key())
-        return self._sdk
-
-    def _connected(self, key: str) -> AsyncOpenAI:
+        if self._sdk is not None:
+            return self._sdk
+        self._check_key()
         certificates = self._certificates()
         with lazy_packages("openai"):
             from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
 
-        return AsyncOpenAI(
-            api_key=key or "none",  # the SDK demands one, even if none is sent
+        self._sdk = AsyncOpenAI(
+            api_key="none",  # the SDK demands one; each request has its own headers instead
             base_url=self.connection.base_url,
-            max_retries=0,
+            max_retries=0,  # Keen's own are shown, and can be stopped
             timeout=self._timeout,
             http_client=DefaultAsyncHttpxClient(
                 timeout=self._timeout,
@@ -51,12 +49,13 @@ class OpenAIProvider(HttpProvider):
                 verify=certificates.result(),
             ),
         )
+        return self._sdk
 
     async def _posted(self, stack: AsyncExitStack, path: str, request: StepRequest) -> EventReader:
         """Post the request as encoded here: the SDK would validate each message and encode all of them again,
         on the event loop."""
         client, data = self._client(), await asyncio.to_thread(self.encoded, request)
-        from openai import AsyncStream  # noqa: PLC0415 - once there is a client
+        from openai import AsyncStream, Omit  # noqa: PLC0415 - once there is a client
 
         sending = client.post(
             path,
@@ -64,13 +63,6 @@ class OpenAIProvider(HttpProvider):
             cast_to=object,
             stream=True,
             stream_cls=AsyncStream[object],
-            options=self._key_options(),
+            options={"headers": only_key(self.api, self.connection.base_url, self._key, Omit())},
         )
         return await reader_of(stack, sending, self.server)
-
-    def _key_options(self) -> RequestOptions:
-        """Without a key, keep the SDK from sending one."""
-        from openai import Omit  # noqa: PLC0415
-
-        options: RequestOptions = {"security": {"bearer_auth": True}}
-        return options if self._key else {**options, "headers": {"Authorization": Omit()}}

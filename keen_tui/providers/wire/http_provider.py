@@ -35,7 +35,7 @@ from keen_tui.providers.wire.images import (
     without_images,
     without_result_images,
 )
-from keen_tui.providers.wire.late_imports import load_anyio
+from keen_tui.providers.wire.lazy_packages import load_anyio
 from keen_tui.providers.wire.provider import SEARCH, Connection, StepPart, StepRequest
 from keen_tui.providers.wire.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.wire.sse import ServerSentEvent
@@ -349,11 +349,10 @@ class HttpProvider(ABC):
                 raise
             return None
 
-    def _checked_key(self) -> str:
-        """The key. Raises AuthFailed if it can't be sent in a header."""
+    def _check_key(self) -> None:
+        """Raise AuthFailed if the key can't be sent in a header."""
         if not (self._key.isascii() and self._key.isprintable()):
             raise AuthFailed("The key can't be sent: it contains characters that a key can't have.")
-        return self._key
 
     @property
     def _timeout(self) -> httpx2.Timeout:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from keen_tui.domain.choices import Api
 
 _ANTHROPIC_HOST = "api.anthropic.com"
+
+_Omit = TypeVar("_Omit")
 
 
 def key_headers(api: Api, base_url: str, key: str) -> dict[str, str]:
@@ -20,3 +23,9 @@ def key_headers(api: Api, base_url: str, key: str) -> dict[str, str]:
     bearer = {"authorization": f"Bearer {key}"}
     imitated = api == "anthropic" and urlsplit(base_url).hostname != _ANTHROPIC_HOST
     return bearer | {"x-api-key": key} if imitated else bearer
+
+
+def only_key(api: Api, base_url: str, key: str, omit: _Omit) -> dict[str, str | _Omit]:
+    """The headers with the key for a request by an SDK. `omit`, the SDK's value for a header that isn't sent,
+    replaces any other key, such as one that the SDK finds in the environment."""
+    return {"authorization": omit, "x-api-key": omit, **key_headers(api, base_url, key)}

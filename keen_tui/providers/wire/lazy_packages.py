@@ -1,8 +1,9 @@
 """Imports an SDK without most of its modules.
 
 The `__init__` modules of an SDK import its types and resources: hundreds of modules that no request needs,
-and most of the time of the import. `lazy_packages` imports packages without running their `__init__`. The
-first access to a name imports only the module that defines it; any other name runs `__init__`.
+and most of the time of the import. Neither SDK offers a lighter one (docs/decisions/010-performance.md).
+`lazy_packages` imports packages without running their `__init__`. The first access to a name imports only the
+module that defines it; any other name runs `__init__`.
 """
 
 from __future__ import annotations
@@ -119,3 +120,13 @@ def _imported_names(package: ModuleType) -> dict[str, _ImportedName]:
         if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module
         for alias in statement.names
     }
+
+
+def load_anyio() -> None:
+    """Import the parts of anyio that the SDK's client would import in the first request, on the event loop.
+    Call it in a thread that runs no event loop."""
+    import anyio  # noqa: PLC0415 - comes with the SDK
+
+    for name in ("Event", "Lock", "connect_tcp"):  # each is imported when it is looked up
+        getattr(anyio, name)
+    anyio.run(anyio.sleep, 0)  # imports the part for asyncio
