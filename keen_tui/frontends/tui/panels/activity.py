@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from rich.text import Text
 
+from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, ListedBlocks, model_is_working
@@ -15,7 +16,6 @@ from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
 from keen_tui.frontends.tui.panels.lasting import Lasting
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
-from keen_tui.frontends.tui.state.agent_reducer import AGENT
 from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
 from keen_tui.frontends.tui.widgets.phrases import doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
@@ -164,7 +164,7 @@ class Activity(Panel):
 
     def _is_told_there(self, block: Block) -> bool:
         """Whether the transcript shows the newest lines of this call, so that they would be seen twice."""
-        if not has_tail(block) or block.name == AGENT or self._several:
+        if not has_tail(block) or block.name == TASK or self._several:
             return False
         return self.folds and self._end_in_view and not (self.has_focus or self.overlaid)
 
