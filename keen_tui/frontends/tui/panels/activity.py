@@ -8,16 +8,15 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from rich.text import Text
 
-from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.activity_rows import ActivityRows, ListedBlocks, model_is_working
-from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
+from keen_tui.frontends.tui.panels.entries import Entries, EntryCache, PanelEntry
 from keen_tui.frontends.tui.panels.lasting import Lasting
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.panels.tails import Tails, has_tail, tail_limit
-from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, UiState
-from keen_tui.frontends.tui.widgets.phrases import doing
+from keen_tui.frontends.tui.state.state import Block, TextBlock, ToolBlock, TurnRow, UiState
+from keen_tui.frontends.tui.widgets.phrases import Doing, doing
 from keen_tui.frontends.tui.widgets.row_widget import BLANK
 from keen_tui.text.units import duration
 
@@ -44,9 +43,6 @@ class Activity(Panel):
         self._blocks: list[Block] = []
         """The blocks of the newest turn that have an entry."""
         self._lasting = Lasting()
-        self._end_in_view = True
-        self._several = False
-        """Whether several of the calls that run, or ran with those, have put something out."""
         self.folds = False
 
     def show(self, state: UiState) -> None:
@@ -56,15 +52,13 @@ class Activity(Panel):
             self._tails.forget()
         if _drawn_of(old, now := self._clock()) != _drawn_of(state, now):
             self._blocks = self._listed.of(state)
-            several = self._several or sum(map(has_tail, state.live)) > 1
-            self._several = several and any(_runs(block) for block in state.live)
+            self._tails.note(state.live)
             self.changed()
 
     @property
     def is_short(self) -> bool:
         """Whether it shows a single row now."""
-        quick = self._lasting.is_quick(self._state, self._clock())
-        return quick and self.folds and not (self.has_focus or self.overlaid)
+        return self._lasting.is_quick(self._state, self._clock()) and self._is_folded
 
     def set_folds(self, folds: bool) -> None:
         """Have a single row while calls are quick, or show everything."""
@@ -73,8 +67,8 @@ class Activity(Panel):
 
     def set_end_in_view(self, in_view: bool) -> None:
         """The transcript has its end in view, or not."""
-        if in_view != self._end_in_view:
-            self._end_in_view = in_view
+        if in_view != self._tails.end_in_view:
+            self._tails.end_in_view = in_view
             self.changed()
 
     def place_of(self, turn: int, call_id: str | None) -> int | None:
@@ -102,43 +96,18 @@ class Activity(Panel):
         taken = sum(len(entry.rows) for entry in _newest(now, half)) if now and self._state.tasks else 0
         tasks = self._drawing(width).tasks(self._state.tasks, 2 * half - min(taken, half))
         if not self.has_focus and (now or tasks) and height:
-            return self._that_fit(now, tasks, width, room)
-        earlier = self._earlier_turns(width, below=bool(now))
+            return _that_fit(now, self._earlier(width, below=bool(now)), tasks, room)
+        earlier = self._earlier(width, below=bool(now))
         return Entries((len(now), now.__getitem__), earlier, (len(tasks), tasks.__getitem__))
-
-    def _that_fit(
-        self, now: Sequence[PanelEntry], tasks: Sequence[PanelEntry], width: int, room: int
-    ) -> list[PanelEntry]:
-        """The newest entries of the turn, the commands in the background and, where there is some of the
-        `room` left, earlier turns between them."""
-        room -= sum(len(entry.rows) for entry in tasks)
-        shown = _newest(now, room)
-        left = room - sum(len(entry.rows) for entry in shown) - 1
-        return [*shown, *Entries(self._earlier_turns(width, below=bool(now)))[: max(left, 0)], *tasks]
 
     def _now(self, width: int) -> Sequence[PanelEntry]:
         """What the newest turn did and does."""
-        blocks = self._blocks
+        blocks, drawing = self._blocks, self._drawing(width)
+        now = doing(self._state, drawing.now)
         return Entries(
             (len(blocks), lambda place: self._entry_of(blocks[place], width)),
-            (int(model_is_working(self._state)), lambda _: self._doing(width)),
+            (int(model_is_working(self._state)), lambda _: _doing(now, drawing, self.made)),
         )
-
-    def _doing(self, width: int) -> PanelEntry:
-        now = doing(self._state, self._clock())
-        says = now.sentence, now.clock, self.beat, width
-        return PanelEntry(rows=(self.made.row("doing", says, lambda: self._drawing(width).doing(now)),))
-
-    def _earlier_turns(self, width: int, *, below: bool) -> tuple[int, Callable[[int], PanelEntry]]:
-        """The turns before the newest one, newest first, `below` a blank row."""
-        turns, drawing = self._state.turns, self._drawing(width)
-
-        def made(place: int) -> PanelEntry:
-            turn = turns[-2 - place]
-            entry = self.made.once(turn, width, lambda: drawing.earlier(turn))
-            return replace(entry, rows=(BLANK, *entry.rows)) if below and place == 0 else entry
-
-        return max(len(turns) - 1, 0), made
 
     def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
@@ -146,7 +115,8 @@ class Activity(Panel):
         if self.is_short or len(blocks) >= most:
             return min(SHORT_ROWS, most) if self.is_short else most
         limit = tail_limit(self._state.live, len(blocks), most)
-        now = sum(1 + _has_contacts(block) + self._tail_height(block, limit) for block in blocks)
+        height, folded = self._tails.height, self._is_folded
+        now = sum(1 + _has_contacts(block) + height(block, limit, folded=folded) for block in blocks)
         working = int(model_is_working(self._state))
         earlier = max(len(self._state.turns) - 1, 0)
         named = self._drawing(width).tasks(self._state.tasks, most - 4 - min(now + working, most // 2))
@@ -156,26 +126,24 @@ class Activity(Panel):
     def _entry_of(self, block: Block, width: int) -> PanelEntry:
         if not isinstance(block, ToolBlock) or block.status == "running":
             drawing = self._drawing(width)
-            return drawing.entry(block, self._tail(block, drawing))
+            return drawing.entry(block, self._tail(block, drawing) if has_tail(block) else ())
         return self.made.once(block, width, lambda: self._drawing(width).entry(block))
 
-    def _tail_height(self, block: Block, limit: int) -> int:
-        return 1 if self._is_told_there(block) else self._tails.height(block, limit)
-
-    def _is_told_there(self, block: Block) -> bool:
-        """Whether the transcript shows the newest lines of this call, so that they would be seen twice."""
-        if not has_tail(block) or block.name == TASK or self._several:
-            return False
-        return self.folds and self._end_in_view and not (self.has_focus or self.overlaid)
-
-    def _tail(self, block: Block, drawing: ActivityRows) -> Sequence[Text]:
-        if not has_tail(block):
-            return ()
-        if self._is_told_there(block):
+    def _tail(self, block: ToolBlock, drawing: ActivityRows) -> Sequence[Text]:
+        if self._is_folded and self._tails.are_in_transcript(block):
             return drawing.tail(block, (), 0)
         limit = tail_limit(self._state.live, len(self._blocks), self.size.height)
-        lines = self._tails.lines(block, limit)
-        return drawing.tail(block, lines, self._tails.rows)
+        return drawing.tail(block, self._tails.lines(block, limit), self._tails.rows)
+
+    @property
+    def _is_folded(self) -> bool:
+        return self.folds and not (self.has_focus or self.overlaid)
+
+    def _earlier(self, width: int, *, below: bool) -> tuple[int, Callable[[int], PanelEntry]]:
+        drawing = self._drawing(width)
+        return _earlier(
+            self._state.turns, lambda turn: self.made.once(turn, width, lambda: drawing.earlier(turn)), below
+        )
 
     def _drawing(self, width: int) -> ActivityRows:
         return ActivityRows(self.look, self.glyphs, self.beat, self._clock(), width)
@@ -197,10 +165,6 @@ def _place_of(blocks: Sequence[Block], state: UiState, turn: int, call_id: str |
     return 0 if turn and turn == newest and now else places.get(turn)
 
 
-def _runs(block: Block) -> bool:
-    return isinstance(block, ToolBlock) and block.status == "running"
-
-
 def _has_contacts(block: Block) -> bool:
     return isinstance(block, ToolBlock) and bool(block.contacts)
 
@@ -214,3 +178,34 @@ def _newest(entries: Sequence[PanelEntry], room: int) -> list[PanelEntry]:
             break
         kept.insert(0, entry)
     return kept
+
+
+def _that_fit(
+    now: Sequence[PanelEntry],
+    earlier: tuple[int, Callable[[int], PanelEntry]],
+    tasks: Sequence[PanelEntry],
+    room: int,
+) -> list[PanelEntry]:
+    """The newest entries of the turn, the commands in the background and, where there is some of the `room`
+    left, earlier turns between them."""
+    room -= sum(len(entry.rows) for entry in tasks)
+    shown = _newest(now, room)
+    left = room - sum(len(entry.rows) for entry in shown) - 1
+    return [*shown, *Entries(earlier)[: max(left, 0)], *tasks]
+
+
+def _earlier(
+    turns: Sequence[TurnRow], made: Callable[[TurnRow], PanelEntry], below: bool
+) -> tuple[int, Callable[[int], PanelEntry]]:
+    """The turns before the newest one, newest first, `below` a blank row."""
+
+    def entry(place: int) -> PanelEntry:
+        earlier = made(turns[-2 - place])
+        return replace(earlier, rows=(BLANK, *earlier.rows)) if below and place == 0 else earlier
+
+    return max(len(turns) - 1, 0), entry
+
+
+def _doing(now: Doing, drawing: ActivityRows, made: EntryCache) -> PanelEntry:
+    says = now.sentence, now.clock, drawing.beat, drawing.width
+    return PanelEntry(rows=(made.row("doing", says, lambda: drawing.doing(now)),))

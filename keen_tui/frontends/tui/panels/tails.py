@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeGuard
 
+from keen_tui.domain.own_tools import TASK
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.text.sanitize import clean
 
@@ -17,11 +18,25 @@ _ROWS_AROUND: Final = 4
 
 
 class Tails:
-    """The lines below the running calls of a turn. They are never fewer than they were."""
+    """The lines below the running calls of a turn. They are never fewer than they were.
+
+    `rows` are as many as the longest took; `end_in_view` says whether the end of the transcript is in view.
+    """
 
     def __init__(self) -> None:
         self.rows = 0
-        """As many rows as the longest took."""
+        self.end_in_view = True
+        self._several = False
+        """Whether several of the calls that run, or ran with those, have put something out."""
+
+    def note(self, live: Iterable[Block]) -> None:
+        """These blocks are live now."""
+        running = [block for block in live if isinstance(block, ToolBlock) and block.status == "running"]
+        self._several = bool(running) and (self._several or sum(map(has_tail, running)) > 1)
+
+    def are_in_transcript(self, block: ToolBlock) -> bool:
+        """Whether the transcript shows the newest lines of this call, so that they would be seen twice."""
+        return self.end_in_view and block.name != TASK and not self._several
 
     def forget(self) -> None:
         """The turn is over."""
@@ -33,9 +48,13 @@ class Tails:
         self.rows = max(self.rows, len(lines))
         return lines
 
-    def height(self, block: Block, limit: int) -> int:
-        """The rows below a running call: its last lines, and what is counted of them."""
-        return 1 + max(len(_newest_lines(block, limit)), self.rows) if has_tail(block) else 0
+    def height(self, block: Block, limit: int, *, folded: bool) -> int:
+        """The rows below a running call: its last lines, and what is counted of them. Without the lines if
+        the panel is `folded` and the transcript has them."""
+        if not has_tail(block):
+            return 0
+        is_told = folded and self.are_in_transcript(block)
+        return 1 if is_told else 1 + max(len(_newest_lines(block, limit)), self.rows)
 
 
 def has_tail(block: Block) -> TypeGuard[ToolBlock]:

@@ -137,15 +137,16 @@ class RowWidget(StripWidget, LaidOutOnce):
         """A key, bold, and what it does, dim."""
         return key_hint(self.look, key, verb, role)
 
-    def key_hints(self, keys: Iterable[tuple[str, str]], width: int) -> Text:
-        """Keys and what they do, in at most `width` cells: the last but one goes first, as help names it and
-        the last is the way back."""
-        kept = list(keys)
-        while True:
-            row = self.fact(*(self.key_hint(key, verb) for key, verb in kept))
-            if row.cell_len <= width or len(kept) < 3:
-                return cut_row(row, width, self.glyphs.more)
-            del kept[-2]
+
+def key_hints(widget: RowWidget, keys: Iterable[tuple[str, str]], width: int) -> Text:
+    """Keys and what they do, in at most `width` cells: the last but one goes first, as help names it and the
+    last is the way back."""
+    kept = list(keys)
+    while True:
+        row = widget.fact(*(widget.key_hint(key, verb) for key, verb in kept))
+        if row.cell_len <= width or len(kept) < 3:
+            return cut_row(row, width, widget.glyphs.more)
+        del kept[-2]
 
 
 def join_facts(*texts: Text) -> Text:

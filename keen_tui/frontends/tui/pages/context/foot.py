@@ -7,7 +7,7 @@ from rich.text import Text
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN
-from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, key_hints, spread, wrapped
 from keen_tui.text.sanitize import clean
 
 
@@ -32,7 +32,7 @@ class Foot(RowWidget):
 
     def rows(self, width: int, height: int) -> list[Text]:
         room = width - 2 * RIGHT_MARGIN
-        keys = self.key_hints(self._keys, room)
+        keys = key_hints(self, self._keys, room)
         right = Text(clean(self._sentence), self.look("soft")) or Text(self._fact, self.look("dim"))
         if keys.cell_len + len(GAP) + right.cell_len <= room:
             rows = [spread(keys, right, room, self.glyphs.more)]

@@ -13,7 +13,7 @@ from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, key_hints, wrapped
 from keen_tui.system.paths import home_relative
 from keen_tui.text.sanitize import clean
 
@@ -63,7 +63,7 @@ class EntryFoot(RowWidget):
         self.keys: Sequence[tuple[str, str]] = ()
 
     def rows(self, width: int, height: int) -> list[Text]:
-        return [indented(self.key_hints(self.keys, width - 4), 2)]
+        return [indented(key_hints(self, self.keys, width - 4), 2)]
 
 
 class EntryPage(KeenScreen[ScreenResultType]):

@@ -29,7 +29,7 @@ from keen_tui.frontends.tui.pages.models.offers import (
 )
 from keen_tui.frontends.tui.pages.models.values import Picked, WantsKey, WantsServer
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, key_hints, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -77,7 +77,7 @@ class PickerFoot(RowWidget):
         said = wrapped(clean(self.sentence), width - 4, look("soft"))
         if not self.sentence:
             said = [Text(self.asking, look("dim"))]
-        page = (*said, cut_row(effort, width - 4, self.glyphs.more), self.key_hints(keys, width - 4))
+        page = (*said, cut_row(effort, width - 4, self.glyphs.more), key_hints(self, keys, width - 4))
         return [indented(row, 2) for row in page]
 
 

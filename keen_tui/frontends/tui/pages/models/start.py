@@ -22,7 +22,7 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.frontends.tui.pages.models.values import Beginning, FromProvider
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, key_hints, spread, wrapped
 from keen_tui.frontends.tui.widgets.welcome import brand_rows, different_rows
 from keen_tui.system.paths import home_relative
 from keen_tui.text.sanitize import clean
@@ -169,7 +169,7 @@ class StartFoot(RowWidget):
             ("esc", "skip"),
             ("ctrl+d", "quit"),
         )
-        left = self.key_hints((hint for hint in keys if hint[0]), width - 3)
+        left = key_hints(self, (hint for hint in keys if hint[0]), width - 3)
         version = Text(f"keen {__version__}", self.look("dim"))
         room = width - 4 - left.cell_len - len(GAP)
         row = spread(left, version, width - 4) if version.cell_len <= room else left
