@@ -104,12 +104,17 @@ def test_line_by_line_an_address_is_asked_for_and_a_key_if_need_be(tmp_path: Pat
     with guarded_server() as guarded, serving(server), started(tmp_path, "--plain") as terminal:
         terminal.wait_for("the address of another server with /server.")
         ready(terminal)
-        say(terminal, f"/server {guarded}", "No key, no list. No key was sent", "\r\nKey: ")
+        say(
+            terminal,
+            f"/server {guarded}",
+            "No key, no list. No key was sent",
+            "\r\nKey (an empty line cancels): ",
+        )
         say(terminal, KEY, "answers and lists 1 model.")
         answer(terminal, "Question: Which model?", "2")
         ready(terminal, since=bytes(terminal.output).rfind(b"Which model?"))
         assert KEY.encode() not in terminal.output
-        say(terminal, "/server", "The base URL of any server", "\r\nAddress: ")
+        say(terminal, "/server", "The base URL of any server", "\r\nAddress (an empty line cancels): ")
         say(terminal, server.base_url, "answers and lists 2 models.")
         answer(terminal, "Question: Which model?", "1", since=bytes(terminal.output).rfind(b"2 models"))
         terminal.wait_for("big is now in use.")
@@ -123,6 +128,11 @@ def test_line_by_line_a_server_without_models_takes_a_name(tmp_path: Path) -> No
     with serving(server), started(tmp_path, "--plain") as terminal:
         terminal.wait_for("the address of another server with /server.")
         ready(terminal)
-        say(terminal, f"/server {server.base_url}", "answers and lists no models.", "Name of the model: ")
+        say(
+            terminal,
+            f"/server {server.base_url}",
+            "answers and lists no models.",
+            "Name of the model (an empty line cancels): ",
+        )
         say(terminal, "qwen", "qwen is now in use.")
         say(terminal, f"/server {server.base_url}/v2", "/v1/v2/models (404).", "Name of the model: ")

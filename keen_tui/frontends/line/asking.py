@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.events import ApprovalRequested, QuestionAsked
-from keen_tui.frontends.line.questions import LineQuestion
+from keen_tui.frontends.line.questions import CANCEL, LineQuestion
 from keen_tui.frontends.line.streaming import read_out
 from keen_tui.frontends.shared.lines.displays import display_lines
 from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
@@ -26,7 +26,6 @@ from keen_tui.frontends.shared.questions import (
 from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import asker_and, tool_label
 
-STAY = Choice(id="stay", label="stay")
 _DECLINE = Choice(id="decline", label="decline to answer")
 
 
@@ -74,7 +73,7 @@ def question_of(asked: CommandQuestion) -> LineQuestion:
             return _permissions_question(asked)
         case MemoryQuestion():
             choices = tuple(_named_policy(each, is_used=each.id == asked.policy) for each in asked.choices)
-            return LineQuestion(lines=(title,), choices=(*choices, STAY))
+            return LineQuestion(lines=(title,), choices=(*choices, CANCEL))
         case UndoQuestion():
             return LineQuestion(lines=(title, *undo_lines(asked)), choices=asked.choices)
         case _:
@@ -87,4 +86,4 @@ def _named_policy(choice: Choice, *, is_used: bool) -> Choice:
 
 def _permissions_question(asked: PermissionsQuestion) -> LineQuestion:
     """What runs without asking here, and whether to change the mode or make a command ask again."""
-    return LineQuestion(lines=permission_lines(asked), choices=(*permission_choices(asked), STAY))
+    return LineQuestion(lines=permission_lines(asked), choices=(*permission_choices(asked), CANCEL))

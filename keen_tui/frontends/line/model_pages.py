@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
-from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.questions import LineQuestion
+from keen_tui.frontends.line.questions import CANCEL, LineQuestion
 from keen_tui.frontends.shared.commands.models import use
 from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.frontends.shared.questions import Choice
@@ -107,7 +106,7 @@ class LineModels:
         wanted = [provider for provider in models.providers if provider.key_variables]
         choices = (Choice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
         chosen = await self._ui.choice(
-            LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
+            LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, CANCEL))
         )
         provider = next((each for each in wanted if each.id == chosen), None)
         if provider is None:
@@ -158,7 +157,7 @@ class LineModels:
                     lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name"
                 )
             )
-            if answer is None or answer.id == STAY.id:
+            if answer is None:
                 return None
             if answer.id:
                 return found[int(answer.id)][1]
@@ -180,7 +179,7 @@ def _choices(offers: Sequence[ListedModel]) -> Iterable[Choice]:
         facts = [provider.name]
         facts += [f"{tokens(model.context_window)} tokens"] if model.context_window else []
         yield Choice(id=str(place), label=model.title, consequence=", ".join(facts))
-    yield STAY
+    yield CANCEL
 
 
 def _named(provider: ProviderInfo, name: str) -> ModelInfo:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import Setting
-from keen_tui.frontends.line.asking import STAY
 from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.printer import LinePrinter
-from keen_tui.frontends.line.questions import LineAnswer, LineQuestion
+from keen_tui.frontends.line.questions import CANCEL, LineAnswer, LineQuestion
 from keen_tui.frontends.line.session_pages import choose_session
 from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.command import Command
@@ -132,13 +131,15 @@ def _help_line(offered: Offered) -> str:
 async def _show_settings(ui: LineUi, page: SettingsPage) -> None:
     """Print every setting, and explain or change one."""
     settings = [setting for setting in page.settings if not setting.in_file]
-    choices = (Choice(id=each.name, label=_value(each), takes_words=True) for each in settings)
+    choices = (
+        Choice(id=each.name, label=each.name, consequence=_value(each), takes_words=True) for each in settings
+    )
     question = LineQuestion(
         lines=(
             f"The settings of {page.port.file}.",
-            "A number explains a setting; a number and a value change it: 10 auto",
+            "A number or a name explains a setting. A colon and a value change it, such as mode: auto",
         ),
-        choices=(*choices, STAY),
+        choices=(*choices, CANCEL),
     )
     answer = await ui.put(question)
     setting = next((each for each in settings if answer and each.name == answer.id), None)
@@ -151,12 +152,12 @@ async def _show_settings(ui: LineUi, page: SettingsPage) -> None:
 
 
 def _value(setting: Setting) -> str:
-    return f"{setting.name}, {setting.value or 'not set'}"
+    return setting.value or "not set"
 
 
 def _meaning(setting: Setting) -> Iterator[str]:
     yield f"{setting.name}: {setting.meaning}"
-    yield f"It is {setting.value or 'not set'}{f', from {setting.source}' if setting.source else ''}."
+    yield f"It is {_value(setting)}{f', from {setting.source}' if setting.source else ''}."
     yield f"Its default: {setting.default or 'not set'}."
     if setting.choices:
         yield f"Its values: {', '.join(setting.choices)}."
@@ -195,11 +196,7 @@ async def _ask_for_address(ui: _LineAsker, sign_in: OpenSignIn) -> None:
     """Ask for the address that the browser was sent to, until it is the right one; without an answer the
     sign-in is given up."""
     lines: tuple[str, ...] = (PASTE_WORDS,)
-    while answer := await ui.put(
-        LineQuestion(lines=lines, choices=(Choice(id="cancel", label="cancel"),), free="the address")
-    ):
-        if answer.id == "cancel":
-            break
+    while answer := await ui.put(LineQuestion(lines=lines, choices=(CANCEL,), free="the address")):
         try:
             sign_in.paste(answer.words)
         except SessionRefused as refused:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import SavedSession
-from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.questions import LineQuestion
+from keen_tui.frontends.line.questions import CANCEL, LineQuestion
 from keen_tui.frontends.shared.commands.sessions import open_session
 from keen_tui.frontends.shared.pages import SessionsPage
 from keen_tui.frontends.shared.questions import Choice
@@ -34,7 +33,7 @@ async def choose_session(ui: LineUi, page: SessionsPage) -> None:
     lines = ["Question: Which session do you want to open?"]
     if len(found) > _MOST:
         lines.append(f"The newest {_MOST} of {len(found)}. /resume WORDS finds others.")
-    chosen = await ui.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
+    chosen = await ui.choice(LineQuestion(lines=tuple(lines), choices=(*choices, CANCEL)))
     for row in found:
         if row.id == chosen:
             await open_session(ui.context, row, shown_title(row))

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.frontends.line.printer import LinePrinter
-from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions, answered
+from keen_tui.frontends.line.questions import CANCEL, LineAnswer, LineQuestion, OpenQuestions, answered
 from keen_tui.frontends.shared.questions import Choice
 
 QUESTION = LineQuestion(
@@ -62,6 +62,70 @@ def test_free_words_answer_where_they_may() -> None:
     assert answered(LineQuestion(lines=(), free="Key", hidden=True), "1234") == LineAnswer(
         id="", words="1234"
     )
+
+
+LIST = LineQuestion(
+    lines=("The settings.",),
+    choices=(
+        Choice(id="mode", label="mode", consequence="ask", takes_words=True),
+        Choice(id="model", label="model", takes_words=True),
+        Choice(id="memory.policy", label="memory.policy", takes_words=True),
+        Choice(id="3f2a", label="fix: the cart"),
+        CANCEL,
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("1", LineAnswer(id="mode")),
+        ("mode", LineAnswer(id="mode")),
+        ("Mode: auto", LineAnswer(id="mode", words="auto")),
+        ("1: auto", LineAnswer(id="mode", words="auto")),
+        ("mem", LineAnswer(id="memory.policy")),
+        ("memory.policy : summary", LineAnswer(id="memory.policy", words="summary")),
+        ("fix: the cart", LineAnswer(id="3f2a")),
+        ("3f2a", LineAnswer(id="3f2a")),
+        ("cancel", LineAnswer(id="cancel")),
+        ("", LineAnswer(id="cancel")),
+        ("  ", LineAnswer(id="cancel")),
+    ],
+)
+def test_a_name_answers_a_list_and_an_empty_line_leaves_it(line: str, answer: LineAnswer) -> None:
+    assert answered(LIST, line) == answer
+
+
+def test_a_list_says_in_its_prompt_how_to_answer_and_how_to_leave() -> None:
+    assert LIST.prompt == "Answer, 1 to 5, a name or an empty line to cancel: "
+    models = replace(LIST, free="letters of its name")
+    assert models.prompt == "Answer, 1 to 5, letters of its name or an empty line to cancel: "
+    assert QUESTION.prompt == "Answer, 1 to 3: "
+    assert LineQuestion(lines=(), free="Address").prompt == "Address (an empty line cancels): "
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [("mo", "mode or model"), ("modle", "mode or model"), ("modle: gpt", "mode or model"), ("xyz", "")],
+)
+def test_a_name_that_fits_none_or_several_names_those_that_may_be_meant(line: str, meant: str) -> None:
+    hint = f"Did you mean {meant}?" if meant else "To add text to answer 1, write 1: and the text."
+    assert answered(LIST, line) == f"Please answer 1 to 5, a name or an empty line to cancel. {hint}"
+
+
+def test_letters_narrow_a_list_with_free_words_and_a_whole_name_chooses() -> None:
+    models = replace(LIST, free="letters of its name")
+    assert answered(models, "mem") == LineAnswer(id="", words="mem")
+    assert answered(models, "mode") == LineAnswer(id="mode")
+
+
+async def test_an_empty_line_withdraws_a_list_and_a_question_for_words() -> None:
+    for question in (LIST, LineQuestion(lines=(), free="Key", hidden=True)):
+        questions = OpenQuestions(LinePrinter(io.StringIO()), lambda: None)
+        asking = asyncio.create_task(questions.ask(question))
+        await asyncio.sleep(0)
+        assert questions.take("")
+        assert await asking is None
 
 
 async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() -> None:
