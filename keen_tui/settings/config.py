@@ -23,10 +23,10 @@ def load_settings(
     flags: Mapping[str, Any],
     environ: Mapping[str, str],
     join: Callable[[Settings], Settings] = lambda settings: settings,
-    where: str = "the command line",
+    where: str = "",
 ) -> Settings:
-    """Put the settings together. `flags` holds only what was given on the command line, or in the place that
-    `where` names; `join` puts those of a project behind the user's.
+    """Put the settings together. `flags` holds only what was given in the place that `where` names, "" for
+    the command line; `join` puts those of a project behind the user's.
 
     Raises:
         ConfigError: a key, a value or a file is wrong.
@@ -105,7 +105,7 @@ def flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[str], str]) -> Settings:
-    """The settings with these changes. `place` says where a name of the file is set."""
+    """The settings with these changes. `place` says where a name is set, "" for the command line."""
     known = set(Settings._fields)
     for name, value in changes.items():
         written = name_in_file(name)
@@ -119,7 +119,8 @@ def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[st
             names = ", ".join(sorted(name_in_file(each) for each in known))
             raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {names}.")
         if problem := problem_of(name, value):
-            raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
+            named = f"{where}: {written}" if where else _as_flag(name)
+            raise ConfigError(f"{named} {problem}, not {value!r}.")
     if servers := changes.get("mcp_servers"):
         from keen_tui.settings.added.mcp_entries import servers_of_settings  # noqa: PLC0415 - only where there are
 
@@ -127,6 +128,11 @@ def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[st
     lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
     keys = {"keys": _keys(changes["keys"], place)} if "keys" in changes else {}
     return settings._replace(**{**changes, **lists, **keys})
+
+
+def _as_flag(name: str) -> str:
+    """The flag of this setting, or else its name in the file."""
+    return next((flag.name for flag in ABOUT[name].flags), name_in_file(name))
 
 
 def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
@@ -188,7 +194,7 @@ def _problem_of_url(value: object) -> str | None:
     except ValueError:
         parts = None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        return "must begin with http:// or https:// and name a host"
+        return "must be an address that begins with http:// or https://, such as http://localhost:8000/v1"
     return None if _has_possible_port(parts) else "must have a port from 1 to 65535, or none"
 
 

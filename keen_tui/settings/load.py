@@ -29,7 +29,7 @@ def load_all(
     Raises:
         ConfigError: a setting is wrong.
     """
-    return load_given(settings_of(given), environ, folder, check_rules, "the command line")
+    return load_given(settings_of(given), environ, folder, check_rules, where="")
 
 
 def load_given(
@@ -39,8 +39,8 @@ def load_given(
     check_rules: RuleCheck,
     where: str,
 ) -> tuple[Settings, str]:
-    """As `load_all`, for settings by name that were given in the place that `where` names. Raises
-    ConfigError."""
+    """As `load_all`, for settings by name that were given in the place that `where` names, "" for
+    the command line. Raises ConfigError."""
     folder = folder and project_folder(folder, environ)
     if folder is None or not brings_something(folder):
         return load_settings(flags, environ, where=where), ""

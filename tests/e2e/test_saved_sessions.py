@@ -290,6 +290,12 @@ MISUSE: list[tuple[list[str], str]] = [
     (["sesions"], "There is no command 'sesions'. Did you mean sessions?"),
     (["--modle", "x"], "There is no flag --modle. Did you mean"),
     (["--continue=3"], "--continue takes no value."),
+    (
+        ["--base-url", "foo", "--model", "m"],
+        "--base-url must be an address that begins with http:// or https://, such as "
+        "http://localhost:8000/v1, not 'foo'.",
+    ),
+    (["-p", "hi", "--max-steps", "0"], "--max-steps must be a whole number above 0, not 0."),
     (["serve", "--port", "x"], "--port takes a whole number, not 'x'."),
     (["--provider", "nosuch"], "There is no provider 'nosuch'. Choose openai, anthropic"),
     (["--provider", "antropic"], "There is no provider 'antropic'. Did you mean anthropic?"),
