@@ -35,7 +35,9 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     if unknown and "help" not in given:
         reader.refuse(unknown)
     if command and command not in SUBJECTS:
-        meant = did_you_mean(command, SUBJECTS) or f" The commands are {', '.join(SUBJECTS)}."
+        meant = (
+            did_you_mean(command, (*SUBJECTS, *reader.flags())) or f" The commands are {', '.join(SUBJECTS)}."
+        )
         raise ConfigError(f"There is no command {command!r}.{meant} To send a prompt, use -p.")
     if "help" in given:
         topic = given["help"] or command

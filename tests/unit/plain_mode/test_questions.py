@@ -106,7 +106,7 @@ def test_a_list_says_in_its_prompt_how_to_answer_and_how_to_leave() -> None:
 
 @pytest.mark.parametrize(
     ("line", "meant"),
-    [("mo", "mode or model"), ("modle", "mode or model"), ("modle: gpt", "mode or model"), ("xyz", "")],
+    [("mo", "mode or model"), ("modle", "model or mode"), ("modle: gpt", "model or mode"), ("xyz", "")],
 )
 def test_a_name_that_fits_none_or_several_names_those_that_may_be_meant(line: str, meant: str) -> None:
     hint = f"Did you mean {meant}?" if meant else "To add text to answer 1, write 1: and the text."

@@ -15,7 +15,7 @@ from keen_tui.frontends.shared.commands.actions import ACTIONS
 from keen_tui.frontends.shared.commands.servers import NO_SERVERS
 from keen_tui.settings.added.custom_commands import CustomCommand, expanded
 from keen_tui.text.labels import prompt_hint
-from keen_tui.text.nearest import did_you_mean, nearest
+from keen_tui.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.servers_port import ServersPort
@@ -147,8 +147,9 @@ class SlashCommands:
     def refusal(self, called: Called) -> str:
         """Why it can't be run, "" where it can."""
         if called.what is None:
-            [meant] = nearest(called.name, (*_BUILT_IN, *self._own)) or ["help"]
-            return f"There is no command /{called.name}. Did you mean /{meant}?"
+            known = (f"/{name}" for name in (*_BUILT_IN, *self._own))
+            hint = did_you_mean(f"/{called.name}", known) or " /help lists them."
+            return f"There is no command /{called.name}.{hint}"
         if called.words and isinstance(called.what, Action) and not called.what.takes:
             return f"/{called.name} takes no arguments. Start with a space to send it as a message."
         return ""
