@@ -39,16 +39,23 @@ def run(
     for sentence in diff.notices:
         note(f"! {sentence}", err)
     if report.state == "running":
+        note(f"Reviewing {report.scope.title}.", err)
         report = asyncio.run(_reviewed(settings, diff, environ, out, err))
     return print_report(report, given.get("output", "text"), given.get("fail_on"), out, err)
 
 
 def wish_of(given: Mapping[str, Any]) -> ReviewWish:
-    """The changes that the flags name, and the focus. Raises ConfigError: they name two."""
+    """The changes that the flags name, and the focus. Raises ConfigError: they name two, or a word stands
+    where a flag is meant."""
     kinds = [kind for kind in get_args(ScopeKind) if kind in given]
     if len(kinds) > 1:
         raise ConfigError("--base, --commit and --uncommitted don't go together: choose one.")
-    focus = " ".join(given["words"][1:])
+    words = given["words"][1:]
+    if words and words[0] in get_args(ScopeKind):
+        raise ConfigError(
+            f"Did you mean --{' '.join(words)}? {words[0]!r} alone would be the focus of the review."
+        )
+    focus = " ".join(words)
     if not kinds:
         return ReviewWish(focus=focus)
     (kind,) = kinds

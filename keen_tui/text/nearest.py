@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 _BETWEEN: Final = re.compile(r"[-_:./ ]+")
+_LETTERS_PER_MISTAKE: Final = 3
 _SHORTEST_PART: Final = 3
 """The fewest letters of a part that counts on its own."""
 
@@ -22,13 +23,18 @@ def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     return [each for _, each in near[:most]]
 
 
+def misspelt(word: str, known: Iterable[str]) -> list[str]:
+    """The known words that this one is a misspelling of, in their order; none if it is one of them."""
+    return [each for each in known if 0 < _wrong_letters(word, each) <= len(word) // _LETTERS_PER_MISTAKE]
+
+
 def _difference(word: str, known: str) -> tuple[int, int] | None:
     """How different the words are: wrong letters, then how far their lengths differ; None for too much."""
     parts, known_parts = ([part for part in _BETWEEN.split(each) if part] for each in (word, known))
     whole, known_whole = "".join(parts), "".join(known_parts)
     longer = abs(len(whole) - len(known_whole))
     wrong = min(_wrong_letters(whole, each) for each in (known_whole, *_long(known_parts)))
-    if wrong <= len(whole) // 3:
+    if wrong <= len(whole) // _LETTERS_PER_MISTAKE:
         return wrong, longer
     if len(whole) > 1 and known_whole.startswith(whole):
         return 1, longer

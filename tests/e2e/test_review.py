@@ -125,6 +125,20 @@ async def test_a_focus_comes_before_the_diff(program: Reviewer) -> None:
     assert run.records[0]["scope"]["title"] == "uncommitted changes, focus: how errors are handled"
 
 
+async def test_the_focus_is_named_before_the_model_is_asked(program: Reviewer) -> None:
+    (program.workspace / "new.txt").write_text("x\n")
+    run = await program.review(reporting(), "nosuch")
+    assert run.err.splitlines()[0] == "Reviewing uncommitted changes, focus: nosuch."
+    assert program.message.startswith("Focus on this: nosuch\n")
+
+
+async def test_a_focus_in_one_argument_may_begin_like_a_target(program: Reviewer) -> None:
+    (program.workspace / "new.txt").write_text("x\n")
+    run = await program.review(reporting(), "--uncommitted", "base classes")
+    assert run.code == 0
+    assert program.message.startswith("Focus on this: base classes\n")
+
+
 async def test_nothing_to_review_asks_no_model(program: Reviewer) -> None:
     run = await program.review([], "--uncommitted")
     assert (run.code, program.requests) == (0, ())
@@ -143,6 +157,10 @@ async def test_nothing_to_review_asks_no_model(program: Reviewer) -> None:
         (("--output", "stream-json"), "--output with review takes text, json, github, gitlab"),
         (("--fail-on", "P9"), "--fail-on takes P0, P1, P2 or P3, not 'P9'."),
         (("main",), "'main' is a branch or commit, not a focus: use --base or --commit"),
+        (("mian",), "'mian' would be the focus of the review. Did you mean main? If not, write the focus in"),
+        (("uncommited",), "'uncommited' would be the focus of the review. Did you mean uncommitted?"),
+        (("bsae", "main"), "'bsae main' would be the focus of the review. Did you mean base main?"),
+        (("base", "nowhere"), "Did you mean --base nowhere? 'base' alone would be the focus of the review."),
     ],
 )
 async def test_what_cant_be_reviewed_is_wrong_use(

@@ -97,3 +97,12 @@ async def test_wrong_words_are_put_back(tmp_path: Path) -> None:
         await driver.press("enter")
         await driver.until_shown("Write /review, /review base BRANCH")
         assert driver.screen.prompt.written == "/review base"
+
+
+async def test_a_misspelt_word_starts_no_review(tmp_path: Path) -> None:
+    reviews = FakeReviews()
+    async with workspace(tmp_path, reviews=reviews) as driver:
+        await driver.type("/review stpo")
+        await driver.press("enter")
+        await driver.until_shown("'stpo' would be the focus of a review. Did you mean stop?")
+        assert reviews.wishes == []

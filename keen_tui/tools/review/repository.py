@@ -30,6 +30,9 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
 """Settings of the repository about files on this disk, with the values that are accepted. None names a
 program."""
 
+_MOST_NAMES: Final = 2_000
+"""The most branches and tags that are read to find a misspelt one."""
+
 SHALLOW: Final = (
     "This clone doesn't have the whole history: fetch it, with git fetch --unshallow, or in a workflow "
     "with fetch-depth: 0 for actions/checkout."
@@ -79,6 +82,13 @@ class ReviewedRepository:
     def branch(self) -> str:
         """The branch that is checked out; "" for none."""
         return self._line("symbolic-ref", "--quiet", "--short", "HEAD")
+
+    def names(self) -> list[str]:
+        """The branches and tags, such as `main` and `origin/main`."""
+        places = ("refs/heads", "refs/remotes", "refs/tags")
+        return self._line(
+            "for-each-ref", f"--count={_MOST_NAMES}", "--format=%(refname:short)", *places
+        ).split()
 
     def upstream(self) -> str:
         """The upstream of the branch that is checked out, such as `origin/main`; "" for none."""

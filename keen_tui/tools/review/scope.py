@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.domain.review import ReviewScope, ReviewWish
+from keen_tui.domain.review import ReviewScope, ReviewWish, ScopeKind
+from keen_tui.text.nearest import misspelt
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 from keen_tui.tools.review.repository import SHALLOW, ReviewedRepository
@@ -18,14 +19,16 @@ _USUAL: Final = ("origin/main", "origin/master", "main", "master")
 
 _WHOLE_HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LONGEST: Final = 60
+_NAMED: Final = ("base", "commit")
+"""The kinds of changes that need a name."""
 
 
 def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitted: bool) -> ReviewScope:
     """The changes that the user wants reviewed. Blocks.
 
     Raises:
-        ConfigError: there is no such branch or commit, or nothing to compare with; or the focus is the name
-            of a commit.
+        ConfigError: there is no such branch or commit, or nothing to compare with; or the focus is, or looks
+            like, the name of what to review.
     """
     scope = _changes(wish, repository, has_uncommitted=has_uncommitted)
     if not (focus := wish.focus.strip()):
@@ -35,7 +38,22 @@ def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitte
             f"{clean(focus)!r} is a branch or commit, not a focus: use --base or --commit (after /review, "
             "base or commit)."
         )
+    if meant := _looks_like(focus, repository):
+        raise ConfigError(
+            f"{clean(focus)!r} would be the focus of the review. Did you mean {clean(meant)}? If not, write "
+            "the focus in other words."
+        )
     return replace(scope, title=f"{scope.title}, focus: {clean(first_line(focus))[:_LONGEST]}", focus=focus)
+
+
+def _looks_like(focus: str, repository: ReviewedRepository) -> str:
+    """What to review, if a focus looks like a misspelt name of it; "" if it doesn't."""
+    match focus.split():
+        case [word]:
+            return next(iter(misspelt(word, (*get_args(ScopeKind), *repository.names()))), "")
+        case [word, name] if repository.commit(name):
+            return next((f"{kind} {name}" for kind in misspelt(word, _NAMED)), "")
+    return ""
 
 
 def _changes(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitted: bool) -> ReviewScope:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.commands.command import Command, CommandContext, WordsRefused, kept
+from keen_tui.text.nearest import misspelt
 
 if TYPE_CHECKING:
     from keen_tui.domain.review import ReviewWish
@@ -52,6 +53,8 @@ def _wish(words: list[str]) -> ReviewWish:
     from keen_tui.domain.review import ReviewWish
 
     match words:
+        case [word] if meant := misspelt(word, ("show", "stop")):
+            raise WordsRefused(f"{word!r} would be the focus of a review. Did you mean {meant[0]}?")
         case ["base" | "commit"]:
             raise WordsRefused(_USAGE)
         case ["uncommitted", *focus]:
