@@ -16,7 +16,7 @@ from typing import Any, Final
 import shtab
 
 from keen_tui.settings.about import Completes
-from keen_tui.settings.flags import BELONGS, add_flag, flags_of
+from keen_tui.settings.flags import BELONGS, add_flag, flags_of, offered
 from keen_tui.settings.line_flags import LineFlag, flag_groups
 from keen_tui.settings.subcommands import PURPOSE, SHELLS, SUBCOMMANDS, Subcommand
 from keen_tui.subcommands.completion import SCRIPTS, VALUES
@@ -66,7 +66,7 @@ def completion_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="keen-tui", description=PURPOSE, add_help=False)
     for flag in _flags():
         if not BELONGS.get(flag.dest):
-            _add(parser, flag)
+            _add(parser, offered(flag))
     commands = parser.add_subparsers(dest="command")
     for command in SUBCOMMANDS:
         each = commands.add_parser(command.name, help=command.usages[0][1], add_help=False)

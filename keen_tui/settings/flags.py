@@ -11,7 +11,7 @@ from typing import Any, get_args
 from keen_tui.domain.choices import Output, ReviewOutput
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.line_flags import MOST_DAYS, LineFlag, flag_groups
-from keen_tui.settings.line_parser import LineParser
+from keen_tui.settings.line_parser import LineParser, not_among
 from keen_tui.settings.schema import ABOUT, HOST_FLAGS
 from keen_tui.settings.subcommands import SUBJECTS
 from keen_tui.text.nearest import did_you_mean
@@ -71,13 +71,23 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flags_of(command: str) -> list[LineFlag]:
-    """The flags that this command takes, apart from those of settings."""
+    """The flags that this command takes, apart from those of settings; as they are offered there."""
     return [
-        flag
+        offered(flag, command)
         for group in flag_groups()
         for flag in group.flags
         if command in BELONGS.get(flag.dest, ()) or (command, flag.dest) in _TAKEN_TOO
     ]
+
+
+def offered(flag: LineFlag, command: str = "") -> LineFlag:
+    """The flag with the values that this command takes, "" for none."""
+    return flag._replace(options={"choices": _forms(command)}) if flag.dest == "output" else flag
+
+
+def _forms(command: str) -> tuple[str, ...]:
+    """The values of --output."""
+    return get_args(ReviewOutput if command == "review" else Output)
 
 
 def parser() -> LineParser:
@@ -205,10 +215,8 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     if "max_cost" in given and (command, "max_cost") not in _TAKEN_TOO and "until" not in given:
         raise ConfigError("--max-cost only works with --until or eval. See keen-tui --help all.")
     _require_limits(command, given)
-    forms = get_args(ReviewOutput if command == "review" else Output)
-    if given.get("output", "text") not in forms:
-        of = "review" if command == "review" else "-p"
-        raise ConfigError(f"--output with {of} takes {', '.join(forms)}, not {given['output']}.")
+    if given.get("output", "text") not in _forms(command):
+        raise ConfigError(not_among(f"--output with {command or '-p'}", given["output"], _forms(command)))
     for flag in HOST_FLAGS:
         _require_hosts(flag, given.get(flag, ()))
     if not 1 <= given.get("days", 1) <= MOST_DAYS:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from keen_tui import __version__
-from keen_tui.domain.choices import MOST_TURNS, PRIORITIES, ExportFormat, Output, ReviewOutput
+from keen_tui.domain.choices import MOST_TURNS, PRIORITIES, ExportFormat
 from keen_tui.settings.about import Completes, Flag
 from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS
 from keen_tui.settings.subcommands import SUBJECTS
@@ -133,8 +133,6 @@ _SAVED = (
     ),
 )
 
-_REVIEW_ONLY = tuple(form for form in get_args(ReviewOutput) if form not in get_args(Output))
-
 _ONE_TURN = (
     LineFlag(
         ("-p", "--prompt"),
@@ -146,7 +144,6 @@ _ONE_TURN = (
         ("--output",),
         "text (default), json, or stream-json: one event a line; with review: text, json, github or gitlab",
         "FORM",
-        {"choices": (*get_args(Output), *_REVIEW_ONLY)},
     ),
     LineFlag(
         ("--input",),

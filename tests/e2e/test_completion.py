@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pyte
 import pytest
 
 from keen_tui.demo.script import Reply, Say
+from keen_tui.domain.choices import Output, ReviewOutput
 from keen_tui.settings.subcommands import SHELLS
 from keen_tui.subcommands.completion import SCRIPTS
 from scripts.command_line import MAN_PAGE, written
@@ -154,6 +156,16 @@ def test_the_shell_finds_no_fault(name: str) -> None:
         pytest.skip(f"{name} isn't installed")
     done = subprocess.run([name, "-n", str(SCRIPTS / f"keen-tui.{name}")], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(("of", "forms"), [("", Output), ("review_", ReviewOutput)])
+def test_the_forms_of_output_are_those_that_the_command_takes(of: str, forms: object) -> None:
+    [choices] = (
+        line.partition("=")[2]
+        for line in (SCRIPTS / "keen-tui.bash").read_text().splitlines()
+        if line.startswith(f"_shtab_keen_tui_{of}__output_choices=")
+    )
+    assert choices == f"({' '.join(get_args(forms))})"
 
 
 @pytest.mark.parametrize("file", written(), ids=lambda file: file.name)

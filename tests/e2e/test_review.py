@@ -154,7 +154,7 @@ async def test_nothing_to_review_asks_no_model(program: Reviewer) -> None:
         (("--commit", "HEAD..nowhere"), "There is no branch or commit 'nowhere' here."),
         (("--commit=..--output=x",), "There is no branch or commit '--output=x' here."),
         (("--base", "main", "--uncommitted"), "--base, --commit and --uncommitted don't go together"),
-        (("--output", "stream-json"), "--output with review takes text, json, github, gitlab"),
+        (("--output", "stream-json"), "--output with review takes text, json, github or gitlab"),
         (("--fail-on", "P9"), "--fail-on takes P0, P1, P2 or P3, not 'P9'."),
         (("main",), "'main' is a branch or commit, not a focus: use --base or --commit"),
         (("mian",), "'mian' would be the focus of the review. Did you mean main? If not, write the focus in"),

@@ -292,6 +292,8 @@ MISUSE: list[tuple[list[str], str]] = [
     (["login"], "There is no command 'login'. The commands are "),
     (["--modle", "x"], "There is no flag --modle. Did you mean --model or --mode? See"),
     (["--verbose"], "There is no flag --verbose. See keen-tui --help all."),
+    (["-p", "hi", "--output", "github"], "--output with -p takes text, json or stream-json, not 'github'."),
+    (["-p", "hi", "--output", "jsno"], "takes text, json or stream-json, not 'jsno'. Did you mean json?"),
     (["--continue=3"], "--continue takes no value."),
     (
         ["--base-url", "foo", "--model", "m"],
