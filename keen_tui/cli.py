@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing
+from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing, SessionUnknown
 from keen_tui.settings.flags import command_of
 from keen_tui.settings.load import load_all
 from keen_tui.settings.schema import Settings
@@ -60,7 +60,7 @@ def told(error: Exception) -> int:
     error = (isinstance(error, OSError) and failure_of(sys.stdout)) or error
     if isinstance(error, KeenError):
         note(f"keen-tui: {error}", sys.stderr)
-        return EXIT_USAGE if isinstance(error, ConfigError | ModelMissing) else 1
+        return EXIT_USAGE if isinstance(error, ConfigError | ModelMissing | SessionUnknown) else 1
     keep_secrets_of(os.environ)
     what = masked(f"{type(error).__name__}: {error}")
     note(f"keen-tui crashed ({what}); this is a bug. {_report(error)}", sys.stderr)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from keen_tui.domain.errors import ConfigError, SessionUnknown
+from keen_tui.domain.errors import ConfigError
 from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.subcommands.completion import VALUES
 from keen_tui.system.paths import data_folder
@@ -19,8 +19,14 @@ _KINDS: Final = {"provider": "providers", "effort": "efforts", "theme": "themes"
 
 
 def require_known(given: Mapping[str, Any], environ: Mapping[str, str], *, has_model: bool) -> None:
-    """Raises ConfigError: there is no provider, effort, theme or session of the name that the command line
-    gives. Blocks. With `has_model` the effort isn't checked: the model says later which ones it has."""
+    """Check the names of providers, efforts, themes and sessions that the command line gives. Blocks. With
+    `has_model` the effort isn't checked: the model says later which ones it has.
+
+    Raises:
+        ConfigError: there is no provider, effort or theme of that name.
+        SessionUnknown: no session, or several, have that id.
+        StorageFailed: the folder of the sessions can't be read.
+    """
     for flag, kind in _KINDS.items():
         value = "" if flag == "effort" and has_model else given.get(flag, "")
         known = list(_known(kind, environ)) if value else []
@@ -28,10 +34,7 @@ def require_known(given: Mapping[str, Any], environ: Mapping[str, str], *, has_m
             meant = did_you_mean(value, known) or f" Choose {either(known)}."
             raise ConfigError(f"There is no {flag} {clean(value)!r}.{meant}")
     if "resume" in given:
-        try:
-            SessionStore(data_folder(environ)).path_of(given["resume"])
-        except SessionUnknown as unknown:
-            raise ConfigError(str(unknown)) from unknown
+        SessionStore(data_folder(environ)).path_of(given["resume"])
 
 
 def _known(kind: str, environ: Mapping[str, str]) -> Mapping[str, None]:

@@ -240,7 +240,7 @@ async def test_an_export_that_cannot_be_says_why_and_writes_nothing(served: Serv
     assert (disagree.code, disagree.out) == (2, "")
     assert "--format html and the file name x.md disagree" in disagree.err
     unknown = await served.program.run("export", "nope")
-    assert unknown.code == 1
+    assert unknown.code == 2, "as for --resume nope"
     assert "no session 'nope'" in unknown.err
     no_folder = await served.program.run("export", session_id, "-o", "missing/x.md")
     assert no_folder.code == 1
