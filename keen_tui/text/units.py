@@ -38,10 +38,8 @@ def size(count: int) -> str:
 
 
 def part_of(part: int, whole: int) -> str:
-    """Bytes of so many bytes: `0.2 of 4.1 kB`, `87 B of 4.1 kB`; "" if both are the same."""
+    """Bytes of so many bytes: `0.2 of 4.1 kB`, `87 B of 4.1 kB`."""
     shown, of = size(part), size(whole)
-    if shown == of:
-        return ""
     number, _, unit = shown.partition(" ")
     return f"{number if of.endswith(f' {unit}') else shown} of {of}"
 

@@ -48,7 +48,7 @@ def test_a_running_clock_shows_whole_seconds() -> None:
         (87, 4_100, "87 B of 4.1 kB"),
         (4_100, 1_300_000, "4.1 kB of 1.3 MB"),
         (30, 87, "30 of 87 B"),
-        (4_110, 4_120, ""),
+        (4_110, 4_120, "4.1 of 4.1 kB"),
     ],
 )
 def test_a_part_shares_the_unit_of_the_whole(part: int, whole: int, words: str) -> None:

@@ -75,7 +75,7 @@ def test_notes_stand_behind_files_and_failed_commands() -> None:
         "  • the API is frozen until May",
         "  • ask before touching tax.py",
     ]
-    assert rows[first + 4].startswith("  carries 0.5 kB of 38.4 kB")
+    assert rows[first + 4].startswith("  carries 0.5 of 38.4 kB")
 
 
 def test_pages_are_listed_though_nothing_of_them_is_carried() -> None:
@@ -190,12 +190,12 @@ def test_the_sums_count_the_users_own_words_and_what_goes_along() -> None:
     )
     rows = panel(state)
     newer, older = (row for row in rows if "carries" in row)
-    assert newer.startswith("  carries 6.0 kB of 6.1 kB")
-    assert older.startswith("  carries 2.4 kB of 40.0 kB")
+    assert newer.startswith("  carries 6.0 of 6.1 kB")
+    assert older.startswith("  carries 2.4 of 40.0 kB")
     drawn = TurnMemoryPanel(STYLES, UNICODE)
     drawn.show(state)
     whole = drawn.pinned_row(60)
-    assert whole is not None and "8.4 kB of 46.1 kB" in whole.plain
+    assert whole is not None and "8.4 of 46.1 kB" in whole.plain
 
 
 def test_a_message_that_is_taken_back_leaves_the_commands_that_the_user_ran_for_the_next_one() -> None:

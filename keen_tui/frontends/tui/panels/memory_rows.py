@@ -15,7 +15,7 @@ from keen_tui.frontends.tui.widgets.row_widget import BLANK, GAP, action_hint, c
 from keen_tui.memory.folding import FoldedFiles, folded_files
 from keen_tui.text.labels import kept_words, unknown_call
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, size
+from keen_tui.text.units import counted, part_of, size
 
 _METER = 8
 _MOST_PAGES = 5
@@ -49,10 +49,13 @@ class MemoryRows(PanelStyle, frozen=True):
     def carries(self, label: str, carried: int, trace: int) -> Text:
         """How many bytes are carried of so many, as words and as a bar."""
         look = self.look
+        part, of, whole = part_of(carried, trace).partition(" of ")
         left = Text.assemble(
-            (label, look("dim")), " ", (size(carried), look("text", bold=label == "all turns")),
-            (" of ", look("dim")), (size(trace), look("dim")),
-        )  # fmt: skip
+            (label, look("dim")),
+            " ",
+            (part, look("text", bold=label == "all turns")),
+            (of + whole, look("dim")),
+        )
         filled, track = meter(carried / trace if trace else 0.0, _METER, self.glyphs)
         bar = Text.assemble((filled, look("accent")), (track, look("track")))
         has_room = left.cell_len + 1 + bar.cell_len <= self.width

@@ -67,13 +67,14 @@ def done_facts(block: EndBlock) -> tuple[tuple[str, str], ...]:
     end, cost = block.end, block.cost
     assert isinstance(end, TurnDone)
     retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
-    carried = part_of(*block.carried) if end.calls else ""
+    part, whole = block.carried
+    carries_less = bool(end.calls) and size(part) != size(whole)
     return (
         (f"turn {end.turn} done", "soft"),
         (duration(end.seconds), "dim"),
         (counted(end.calls, "call") if end.calls else "", "dim"),
         (f"{counted(changed, 'file')} changed" if changed else "", "dim"),
-        (f"carries {carried}" if carried else "", "dim"),
+        (f"carries {part_of(part, whole)}" if carries_less else "", "dim"),
         (f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "", "dim"),
         (dollars(cost) if cost else "", "dim"),
     )
