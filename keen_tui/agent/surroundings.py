@@ -1,4 +1,4 @@
-"""What a session finds at its start: the sandbox for commands, files that were kept back, MCP servers."""
+"""What a session finds at its start: the sandbox for commands, files that were set aside, MCP servers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Surroundings:
 
     async def report_all(self) -> None:
         """Report the sandbox, and what a program that ended left to decide or to save."""
-        await asyncio.gather(self.report_sandbox(), self.report_kept_back(), self.report_saved_commits())
+        await asyncio.gather(self.report_sandbox(), self.report_set_aside(), self.report_saved_commits())
 
     async def report_sandbox(self) -> None:
         """Find the sandbox for commands."""
@@ -86,8 +86,8 @@ class Surroundings:
         self._sandbox = found.description
         self._publish(SandboxFound(name=name, reason=found.sentence))
 
-    async def report_kept_back(self) -> None:
-        """Tell the user once which files were kept back by a program that ended before anybody decided."""
+    async def report_set_aside(self) -> None:
+        """Tell the user once which files were set aside by a program that ended before anybody decided."""
         for sentence in await asyncio.to_thread(self._toolbox.undecided_files):
             self._publish(Notice(turn=0, text=sentence))
 
@@ -102,5 +102,5 @@ class Surroundings:
         return "" if found.sandbox else found.reason
 
     def added_to(self, permitted: Permitted) -> Permitted:
-        """What was allowed or forbidden, with the sandbox and the files that were kept back added."""
-        return replace(permitted, sandbox=self._sandbox, kept_back=self._toolbox.kept_back)
+        """What was allowed or forbidden, with the sandbox and the files that were set aside added."""
+        return replace(permitted, sandbox=self._sandbox, set_aside=self._toolbox.set_aside)

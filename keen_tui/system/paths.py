@@ -12,7 +12,7 @@ from typing import Final
 from keen_tui.domain.errors import ConfigError
 
 QUARANTINE: Final = "quarantine"
-"""Where in the data folder files lie that commands made and that were kept back."""
+"""Where in the data folder files lie that commands made and that were set aside."""
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:

@@ -103,8 +103,8 @@ class Toolbox:
         self._task = next((tool for tool in tools if isinstance(tool, Task)), None)
 
     @property
-    def kept_back(self) -> tuple[str, ...]:
-        """The files of commands that were kept back, with their folders. Blocks."""
+    def set_aside(self) -> tuple[str, ...]:
+        """The files of commands that were set aside, with their folders. Blocks."""
         kept = self._quarantine.all() if self._quarantine else ()
         return tuple(f"{each.listed}: {each.folder}" for each in kept)
 

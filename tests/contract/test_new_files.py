@@ -1,4 +1,4 @@
-"""Files that commands make and that would run code later are kept back until a person has decided (R10)."""
+"""Files that commands make and that would run code later are set aside until a person has decided (R10)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def at(
         attended=attended,
         rules=rules,
         sandbox=SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox)),
-        kept_back=jail.own / "quarantine",
+        set_aside=jail.own / "quarantine",
     )
 
 
@@ -140,7 +140,7 @@ async def unasked(jail: Jail, *commands: str, mode: Mode = "auto-edit") -> list[
         return bench.results()
 
 
-async def test_new_names_that_run_code_later_are_kept_back(any_name: Jail) -> None:
+async def test_new_names_that_run_code_later_are_set_aside(any_name: Jail) -> None:
     request, result = await no_to(any_name, making(*NAMES))
     assert request.question == f"Keep {len(NAMES)} new files?"
     assert not [name for name in NAMES if (any_name.workspace / name).exists()]
@@ -180,7 +180,7 @@ async def test_what_was_there_before_asks_nothing(jail: Jail) -> None:
     assert (jail.workspace / "other/AGENTS.md").read_text() == "changed\n" and not kept(jail)
 
 
-async def test_a_new_file_in_a_folder_that_acts_is_kept_back(jail: Jail) -> None:
+async def test_a_new_file_in_a_folder_that_acts_is_set_aside(jail: Jail) -> None:
     for name in (".github/workflows/old.yml", ".claude/settings.json", "sub/.vscode/settings.json"):
         path = jail.workspace / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -252,7 +252,7 @@ async def test_build_files_can_be_allowed_for_the_session(jail: Jail) -> None:
     assert (jail.workspace / "a/package.json").exists() and (jail.workspace / "b/Makefile").exists()
 
 
-async def test_without_anybody_there_it_stays_kept_back(jail: Jail) -> None:
+async def test_without_anybody_there_it_stays_set_aside(jail: Jail) -> None:
     (jail.workspace / "sub").mkdir()
     async with at(jail, making("sub/Makefile"), attended=False) as bench:
         await bench.ask("go")
@@ -312,7 +312,7 @@ async def test_a_stop_while_the_command_runs_keeps_back_too(jail: Jail) -> None:
     assert "sub/AGENTS.md" in finished.result.text
 
 
-async def test_a_link_is_kept_back_itself(jail: Jail) -> None:
+async def test_a_link_is_set_aside_itself(jail: Jail) -> None:
     (jail.workspace / "sub").mkdir()
     (jail.workspace / "notes").mkdir()
     (jail.outside / "file").write_text("secret")
@@ -434,7 +434,7 @@ async def test_what_git_brings_is_the_repositorys_own(jail: Jail, monkeypatch: p
 
 @needs_git
 @pytest.mark.parametrize("begin", ["", "git init -q", "git init -q && git commit -q --allow-empty -m first"])
-async def test_a_file_of_a_commit_that_a_command_made_is_kept_back(
+async def test_a_file_of_a_commit_that_a_command_made_is_set_aside(
     jail: Jail, begin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not begin and jail.sandbox.objects_of_git is None:
@@ -476,7 +476,7 @@ async def test_a_git_file_never_leads_elsewhere(any_name: Jail, change: str) -> 
 
 
 @needs_git
-async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
+async def test_what_is_set_aside_is_not_committed(jail: Jail) -> None:
     subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
     (jail.workspace / "sub").mkdir()
     await no_to(jail, "touch sub/AGENTS.md sub/plain && git add -A")
@@ -486,7 +486,7 @@ async def test_what_is_kept_back_is_not_committed(jail: Jail) -> None:
 
 
 @needs_git
-async def test_a_file_that_is_kept_back_but_committed_is_reported(jail: Jail) -> None:
+async def test_a_file_that_is_set_aside_but_committed_is_reported(jail: Jail) -> None:
     subprocess.run(("git", "init", "-q"), cwd=jail.workspace, check=True)
     (jail.workspace / "sub").mkdir()
     who = "-c user.name=u -c user.email=u@example.org"
@@ -494,7 +494,7 @@ async def test_a_file_that_is_kept_back_but_committed_is_reported(jail: Jail) ->
     assert "[git: set aside, but already in the last commit: sub/AGENTS.md]" in result
 
 
-async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_elses(any_name: Jail) -> None:
+async def test_a_command_in_the_background_has_its_files_set_aside_and_no_one_elses(any_name: Jail) -> None:
     go = any_name.workspace / "go"
     command = f"while ! test -e go; do sleep 0.05; done; {making('.envrc')}; touch made; sleep 600"
     script = [
@@ -509,7 +509,7 @@ async def test_a_command_in_the_background_has_its_files_kept_back_and_no_one_el
         any_name.workspace,
         mode="auto-edit",
         sandbox=SandboxFinder(lambda: ProbeResult(sandbox=any_name.sandbox)),
-        kept_back=any_name.own / "quarantine",
+        set_aside=any_name.own / "quarantine",
     ) as bench:
         bench.session.submit("start")
         await asked(bench, allow=True)
@@ -538,7 +538,7 @@ async def test_a_command_in_the_background_gets_no_file_past_the_calls_beside_it
         any_name.workspace,
         mode="auto-edit",
         sandbox=SandboxFinder(lambda: ProbeResult(sandbox=any_name.sandbox)),
-        kept_back=any_name.own / "quarantine",
+        set_aside=any_name.own / "quarantine",
     ) as bench:
         bench.session.submit("start")
         await asked(bench, allow=True)

@@ -452,7 +452,7 @@ async def test_the_demo_without_a_terminal_plays_the_whole_tour(program: Program
     assert run.out.count("+ edit_file cart.py") == 1, "nothing runs twice"
 
 
-async def test_a_new_file_that_runs_code_later_is_kept_back(tmp_path: Path) -> None:
+async def test_a_new_file_that_runs_code_later_is_set_aside(tmp_path: Path) -> None:
     if flags_of_auto():
         pytest.skip("no sandbox on this machine")
     program = Program(tmp_path)

@@ -238,7 +238,7 @@ async def at_work(
     sandbox: SandboxFinder | None = None,
     network: CommandNetwork = NO_NETWORK,
     rules: Rules = NO_RULES,
-    kept_back: Path | None = None,
+    set_aside: Path | None = None,
     skills: Sequence[Skill] = (),
     servers: Sequence[McpServer] = (),
     hooks: Sequence[Hook] = (),
@@ -255,7 +255,7 @@ async def at_work(
             or build_toolbox(
                 workspace,
                 rules=rules,
-                commands=CommandTerms(sandbox=sandbox, network=network, aside=kept_back),
+                commands=CommandTerms(sandbox=sandbox, network=network, aside=set_aside),
                 additions=Additions(skills=tuple(skills), servers=tuple(servers)),
             ),
             info=info,

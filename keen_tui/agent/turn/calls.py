@@ -260,7 +260,7 @@ class RunningCall:
             if answer.by_person:
                 await self._execute(prepared.after_yes or prepared.run)
             else:
-                await self._run_new_files_kept_back(prepared)
+                await self._run_new_files_set_aside(prepared)
             if prepared.outside and (reason := prepared.outside.reason(self.result)):
                 await self._offer_outside(prepared, prepared.outside, reason)
 
@@ -283,7 +283,7 @@ class RunningCall:
         if changes.notice:
             self._setup.publish(Notice(turn=self._turn, text=changes.notice))
 
-    async def _run_new_files_kept_back(self, prepared: PreparedCall) -> None:
+    async def _run_new_files_set_aside(self, prepared: PreparedCall) -> None:
         """Run a call that nobody approved, and have a person decide about new files of it that would run
         code."""
         approvals, new = self._setup.approvals.new_files, prepared.new_files

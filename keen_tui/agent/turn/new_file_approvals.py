@@ -57,13 +57,13 @@ class NewFileApprovals:
         return "acting" if _BUILD_FILES in self._granted else "everything"
 
     async def settle(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> str:
-        """Ask about the files that were kept back, and act on the answer; returns the note for the model."""
+        """Ask about the files that were set aside, and act on the answer; returns the note for the model."""
         new = prepared.new_files
         if new is None or not new.names:
             return ""
         if new.scope == "repositories":
             self.report(turn, new)
-            return f"{_kept_back(new)}; it is in {_places(new)}"
+            return f"{_set_aside(new)}; it is in {_places(new)}"
         shown = await asyncio.to_thread(new.display)
         verdict = _verdict(new)
         reply = await self._ask(turn, call, target, replace(prepared, display=shown), verdict)
@@ -73,10 +73,10 @@ class NewFileApprovals:
             return problem or f"created after the user approved: {new.listed}"
         self.report(turn, new)
         if reply.by == "headless":
-            return f"{_kept_back(new)}; {reply.message}"
+            return f"{_set_aside(new)}; {reply.message}"
         await asyncio.to_thread(new.settle)
         said = f" and says: {reply.message}" if reply.message else ""
-        return f"{_kept_back(new)}; the user said no{said}. Don't create them in another way"
+        return f"{_set_aside(new)}; the user said no{said}. Don't create them in another way"
 
     def report(self, turn: int, new: NewFiles) -> None:
         """Tell the person where the files are."""
@@ -85,7 +85,7 @@ class NewFileApprovals:
 
 def undecided(new: NewFiles) -> str:
     """The note for the model if the turn was stopped before anybody decided."""
-    return f"{_kept_back(new)}; the user hasn't decided about it yet"
+    return f"{_set_aside(new)}; the user hasn't decided about it yet"
 
 
 def _verdict(new: NewFiles) -> Verdict:
@@ -114,7 +114,7 @@ def _way_out(new: NewFiles) -> str:
     return f"it is in {_places(new)}" + ("" if new.programs else ", and --mode auto allows it")
 
 
-def _kept_back(new: NewFiles) -> str:
+def _set_aside(new: NewFiles) -> str:
     if new.programs:
         why = f"git would treat the folder as a repository and obey {', '.join(new.programs)}"
     else:

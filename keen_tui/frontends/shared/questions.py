@@ -253,7 +253,7 @@ class PermissionsQuestion(Struct, frozen=True):
             ("your rules, in the settings", self.permitted.rules),
             ("allowed for this session", self.permitted.session),
             ("always allowed in this folder", self.permitted.saved),
-            ("set aside, since it can run code later", self.permitted.kept_back),
+            ("set aside, since it can run code later", self.permitted.set_aside),
         )
         return tuple((title, tuple(map(revealed, texts))) for title, texts in groups if texts)
 

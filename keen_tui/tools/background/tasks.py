@@ -39,8 +39,8 @@ Work = Callable[[Callable[[bytes], None]], Awaitable[EndedTask]]
 
 class BackgroundTask:
     """A command that runs on after its call. `id` names it for the model and the person; `turn` is the number
-    of the turn that started it, 0 if that was in another session; `new_files` keeps back new files that can
-    run code, None if nothing is kept back."""
+    of the turn that started it, 0 if that was in another session; `new_files` sets new files aside that can
+    run code, None if nothing is set aside."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ class BackgroundTask:
         """Whether the model or the person ended it."""
         self.is_started = False
         """Whether the call that started it has returned."""
-        self.kept_back = 0
-        """The number of files that were kept back and reported."""
+        self.set_aside = 0
+        """The number of files that were set aside and reported."""
         self.left_behind: tuple[str, ...] = ()
         """Sentences about changes that stayed in the sandbox, once it has ended."""
         self._problem = ""
@@ -204,7 +204,7 @@ class BackgroundTasks:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Sentences about files that were kept back, of which the model wasn't told yet."""
+        """Sentences about files that were set aside, of which the model wasn't told yet."""
         return tuple(self._notes)
 
     @property
@@ -299,7 +299,7 @@ class BackgroundTasks:
             self._tell_of_kept(task)
 
     async def accept(self, paths: Collection[str]) -> None:
-        """Don't keep back the files at these paths: the user agreed to them."""
+        """Don't set the files at these paths aside: the user agreed to them."""
         for _, new in self._watched:
             await asyncio.to_thread(new.accept, paths)
 
@@ -329,9 +329,9 @@ class BackgroundTasks:
 
     def _tell_of_kept(self, task: BackgroundTask) -> None:
         new = task.new_files
-        if new is None or len(new.names) == task.kept_back:
+        if new is None or len(new.names) == task.set_aside:
             return
-        task.kept_back = len(new.names)
+        task.set_aside = len(new.names)
         self.tell(f"Set aside in {' and '.join(new.places)}: {new.listed}.")
         why = "it can run code later, so the user has to approve it"
         what = f"{new.listed}, created while {task.id} ran"

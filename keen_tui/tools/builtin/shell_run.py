@@ -20,7 +20,7 @@ MOST_NAMED = 5
 
 class ShellRun(Struct, kw_only=True):
     """The sandbox of a command and its terms, its network access, and its time limit. `git` is its use of the
-    repository. `written` are the files that it wrote to the sandbox's own home. `new` keeps back new files.
+    repository. `written` are the files that it wrote to the sandbox's own home. `new` sets new files aside.
     `is_moved`: it went to the background. `apart` says why no other command reaches its ports, "" if others
     do."""
 

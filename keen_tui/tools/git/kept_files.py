@@ -1,4 +1,4 @@
-"""Finds files that needn't be kept back since a commit has them, and takes others out of the index."""
+"""Finds files that needn't be set aside since a commit has them, and takes others out of the index."""
 
 from __future__ import annotations
 

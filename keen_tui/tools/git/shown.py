@@ -281,7 +281,7 @@ class GitUse:
         return tuple(map(clean, (*self.brought_back.sentences, *self._more)))
 
     def unstage(self, names: Sequence[str]) -> None:
-        """Take these files of the workspace, which were kept back, out of the index. Blocks."""
+        """Take these files of the workspace, which were set aside, out of the index. Blocks."""
         if committed := self._git.unstaged(names):
             self._more.append(f"set aside, but already in the last commit: {', '.join(committed)}")
 

@@ -20,7 +20,7 @@ _MOST_ASKED = 3
 
 
 KnownOf = Callable[[Sequence[Path]], Collection[Path]]
-"""Tells which of these new entries needn't be kept back. Blocks."""
+"""Tells which of these new entries needn't be set aside. Blocks."""
 
 
 class NewFiles:
@@ -65,9 +65,9 @@ class NewFiles:
                 if entries and (found := set(known([entry.path for entry in entries]))):
                     self._before = self._look.accepted(self._before, list(map(str, found)))
                     entries = tuple(entry for entry in entries if entry.path not in found)
-                self._keep_back(entries)
+                self._set_aside(entries)
 
-    def _keep_back(self, entries: tuple[NewEntry, ...]) -> None:
+    def _set_aside(self, entries: tuple[NewEntry, ...]) -> None:
         if not entries:
             return
         kept, problems = self._quarantine.take([entry.path for entry in entries], self._command)
@@ -77,7 +77,7 @@ class NewFiles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the entries that were kept back, from the workspace."""
+        """The names of the entries that were set aside, from the workspace."""
         return tuple(name for kept in self._kept for name in kept.names)
 
     @property
@@ -117,7 +117,7 @@ class NewFiles:
 
     @property
     def problem(self) -> str:
-        """The entries that couldn't be kept back, as a sentence; "" for none."""
+        """The entries that couldn't be set aside, as a sentence; "" for none."""
         some = ", ".join(f"{clean(name)} ({why})" for name, why in self._problems.items())
         return f"These files could not be moved away and may run code: {some}." if some else ""
 

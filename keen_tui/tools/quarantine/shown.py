@@ -1,4 +1,4 @@
-"""Shows files that were kept back, as the diff of an edit that would create them."""
+"""Shows files that were set aside, as the diff of an edit that would create them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _File(Struct, frozen=True, kw_only=True):
 
 def shown(kept: Sequence[Kept], beside: Sequence[Path] = ()) -> DiffDisplay:
     """All files as one diff; if there are several, each begins with a row with its name. `beside` are files
-    that aren't kept back but are needed to judge the others."""
+    that aren't set aside but are needed to judge the others."""
     files = list(islice(_all_files(kept, beside), _MOST_FILES + 1))
     if len(files) == 1 and files[0].is_text:
         [file] = files

@@ -1,4 +1,4 @@
-"""Stores files that were kept back in Keen's data folder, with a record of where they came from."""
+"""Stores files that were set aside in Keen's data folder, with a record of where they came from."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class KeptEntry(Struct, frozen=True, kw_only=True):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """The files of one command that were kept back.
+    """The files of one command that were set aside.
 
     `at` is in seconds since the epoch. `open` until a person has decided.
     """
@@ -68,7 +68,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 class Quarantine:
-    """The files that were kept back from one workspace, in a folder that all workspaces share. All methods
+    """The files that were set aside from one workspace, in a folder that all workspaces share. All methods
     block."""
 
     def __init__(self, root: Path, workspace: Path) -> None:
@@ -109,7 +109,7 @@ class Quarantine:
         return replace(kept, entries=tuple(moved), folder=str(folder or "")), problems
 
     def put_back(self, kept: Kept) -> dict[str, OSError]:
-        """Move the files back. Returns the names for which that failed; they stay kept back."""
+        """Move the files back. Returns the names for which that failed; they stay set aside."""
         problems = {}
         for entry in kept.entries:
             try:
@@ -134,7 +134,7 @@ class Quarantine:
         return found
 
     def all(self) -> tuple[Kept, ...]:
-        """All files kept back from this workspace, oldest first."""
+        """All files set aside from this workspace, oldest first."""
         return tuple(sorted(self._found(), key=lambda kept: kept.at))
 
     def _found(self) -> Iterator[Kept]:

@@ -62,7 +62,7 @@ _TOOLCHAIN_SECRETS = _each(
 
 ALWAYS_PROTECTED = (".git", ".keen")
 """Protected in the workspace, since programs run things from there: commands get a shadow of `.git`, and a
-new `.keen` is kept back."""
+new `.keen` is set aside."""
 
 PROTECTED_IF_THERE = _each(
     ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"
