@@ -41,7 +41,7 @@ class OpenSession(Struct, kw_only=True):
 
     @property
     def skills_in_use(self) -> tuple[SkillUsed, ...]:
-        """The skills that turns used and that nobody has put away, those of incomplete turns included."""
+        """The skills that turns used and that weren't unloaded, those of incomplete turns included."""
         called = facts_of_calls(self.conversation.unanswered)
         pending = self.pending.facts if self.pending else ()
         return turn_memory((*self.conversation.skills_in_use, *pending, *called)).skills

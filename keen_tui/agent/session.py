@@ -152,7 +152,7 @@ class Session:
 
     @property
     def skills_in_use(self) -> tuple[SkillUsed, ...]:
-        """The skills that turns used and that nobody has put away."""
+        """The skills that turns used and that weren't unloaded."""
         return self._open.skills_in_use
 
     @property
@@ -426,7 +426,7 @@ class Session:
         carried = rendered_bytes(self._open.conversation.text_of(turn), memory)
         self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
 
-    def put_away(self, skill: str) -> None:
+    def unload(self, skill: str) -> None:
         """Forget in every turn that the skill is in use: later turns aren't told.
 
         Raises:

@@ -108,7 +108,7 @@ class Conversation:
 
     @property
     def skills_in_use(self) -> tuple[SkillUsed, ...]:
-        """The skills that turns used and that nobody has put away, in first-seen order."""
+        """The skills that turns used and that weren't unloaded, in first-seen order."""
         memories = (message.memory for message in self._messages if message.memory)
         return merged_memory(memories).skills
 

@@ -194,10 +194,10 @@ async def test_a_summary_keeps_it_and_putting_away_forgets_it_everywhere(
         await bench.ask("/pdf once more")
         assert bench.lines()[1].endswith("We filled forms.\n\nTool memory:\n- Skill in use: pdf")
         assert in_use(bench) == ["pdf"]
-        bench.session.put_away("pdf")
+        bench.session.unload("pdf")
         assert in_use(bench) == []
         with pytest.raises(SessionRefused, match="isn't in use"):
-            bench.session.put_away("pdf")
+            bench.session.unload("pdf")
         await bench.ask("And now?")
         assert not any("Skill in use" in line for line in bench.lines())
         bench.assert_valid_requests()

@@ -140,8 +140,8 @@ class FakeSession:
         self._note("edit_memory", turn, memory)
         self.publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=100))
 
-    def put_away(self, skill: str) -> None:
-        self._note("put_away", skill)
+    def unload(self, skill: str) -> None:
+        self._note("unload", skill)
 
     def compact(self, focus: str = "") -> None:
         self._note("compact", focus)

@@ -1,4 +1,4 @@
-"""Skills on the screen: called by name, listed, put away."""
+"""Skills on the screen: called by name, listed, unloaded."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_help_has_a_part_for_skills(tmp_path: Path) -> None:
         assert not driver.shows("/style")
 
 
-async def test_the_list_puts_a_skill_away_and_writes_a_call(tmp_path: Path) -> None:
+async def test_the_list_unloads_a_skill_and_writes_a_call(tmp_path: Path) -> None:
     async with workspace(tmp_path, skills=(PDF, DEPLOY, STYLE)) as driver:
         driver.session.skills_in_use = USED
         await driver.type("/skills")
@@ -72,7 +72,7 @@ async def test_the_list_puts_a_skill_away_and_writes_a_call(tmp_path: Path) -> N
         await driver.press("down")
         await driver.until_shown("not here any more")
         await driver.press("down", "x")
-        await driver.until(lambda: ("put_away", "pdf") in driver.session.calls)
+        await driver.until(lambda: ("unload", "pdf") in driver.session.calls)
         await driver.until_shown("Unloaded pdf; later turns won't see it")
         await driver.press("enter")
         await driver.until(lambda: driver.written == "/pdf ")
@@ -111,12 +111,14 @@ async def test_the_command_lists_what_is_here_and_what_is_in_use(tmp_path: Path)
     ]
 
 
-async def test_the_command_puts_away_and_says_what_it_takes(tmp_path: Path) -> None:
+async def test_the_command_unloads_and_says_what_it_takes(tmp_path: Path) -> None:
     at = At(tmp_path)
+    await shown(at, "unload pdf", PDF)
+    assert at.session.calls[-1] == ("unload", "pdf")
     await shown(at, "away pdf", PDF)
-    assert ("put_away", "pdf") in at.session.calls
-    assert at.person.said == ["Unloaded pdf; later turns won't see it. You can use it again at any time."]
-    with pytest.raises(WordsRefused, match="/skills away"):
+    assert at.session.calls[-2:] == [("unload", "pdf")] * 2
+    assert at.person.said == ["Unloaded pdf; later turns won't see it. You can use it again at any time."] * 2
+    with pytest.raises(WordsRefused, match="/skills unload"):
         await shown(at, "pdf", PDF)
     with pytest.raises(SessionRefused, match="no skills here"):
         await shown(at)

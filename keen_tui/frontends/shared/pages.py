@@ -65,11 +65,11 @@ class ShownSkill(Struct, frozen=True, kw_only=True):
 
 
 class SkillsPage(Struct, frozen=True):
-    """All skills, at least one. `put_away` puts one away by its name, and may raise SessionRefused; None in a
+    """All skills, at least one. `unload` unloads one by its name, and may raise SessionRefused; None in a
     replay."""
 
     skills: Sequence[ShownSkill]
-    put_away: Callable[[str], None] | None
+    unload: Callable[[str], None] | None
 
 
 class AgentsPage(Struct, frozen=True):

@@ -150,9 +150,9 @@ class SessionControls(Protocol):
 
     @property
     def skills_in_use(self) -> tuple[SkillUsed, ...]:
-        """The skills that turns used and that nobody has put away."""
+        """The skills that turns used and that weren't unloaded."""
 
-    def put_away(self, skill: str) -> None:
+    def unload(self, skill: str) -> None:
         """Forget in every turn that the skill is in use. Raises SessionRefused: a turn runs or isn't done, or
         the skill isn't in use."""
 

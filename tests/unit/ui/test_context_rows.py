@@ -225,7 +225,7 @@ def test_memory_becomes_entries_and_entries_memory() -> None:
     assert told(3, kept) == "turn 3   1 forgotten   1 note added"
 
 
-def test_a_skill_in_use_can_be_put_away() -> None:
+def test_a_skill_in_use_can_be_unloaded() -> None:
     memory = TurnMemory(files_changed=("a.py",), skills=(SkillUsed(name="pdf", bytes=4200),))
     path, skill = entries_of(memory)
     assert memory_of([path, skill], memory) == memory

@@ -1,4 +1,4 @@
-"""The command about skills: shows them, and puts one away that is in use."""
+"""The command about skills: shows them, and unloads one that is in use."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 async def skills(context: CommandContext, words: str) -> None:
-    """Show the skills; `away pdf` puts one away."""
+    """Show the skills; `unload pdf` unloads one."""
     from keen_tui.frontends.shared.pages import SkillsPage
 
     match words.split():
         case []:
             pass
-        case ["away", name]:
-            context.controls.put_away(name)
-            context.ui.say(put_away_words(name))
+        case ["unload" | "away", name]:
+            context.controls.unload(name)
+            context.ui.say(unloaded_words(name))
             return
         case _:
-            raise WordsRefused("Write /skills, or /skills away NAME for a skill that is in use.")
+            raise WordsRefused("Write /skills, or /skills unload NAME for a skill that is in use.")
     shown = _shown(context)
     if not shown:
         raise SessionRefused(
@@ -31,11 +31,11 @@ async def skills(context: CommandContext, words: str) -> None:
             "~/.claude/skills, or in these folders of a project that you trust."
         )
     controls = context.setup.controls
-    await context.ui.show(SkillsPage(shown, controls.put_away if controls else None))
+    await context.ui.show(SkillsPage(shown, controls.unload if controls else None))
 
 
-def put_away_words(name: str) -> str:
-    """What is said when a skill was put away."""
+def unloaded_words(name: str) -> str:
+    """Says that a skill was unloaded."""
     return f"Unloaded {name}; later turns won't see it. You can use it again at any time."
 
 
@@ -71,8 +71,8 @@ SKILLS = Command(
     keys=(),
     label="Skills",
     slash=("skills",),
-    takes="[away NAME]",
-    help="lists the skills, and those in use; /skills away NAME unloads one",
+    takes="[unload NAME]",
+    help="lists the skills, and those in use; /skills unload NAME unloads one",
     does=skills,
 )
 COMMANDS = (SKILLS,)

@@ -33,7 +33,7 @@ def skills_lines(skills: Sequence[ShownSkill]) -> Iterator[str]:
         if skill.remarks:
             yield f"About {skill.name}: {clean('; '.join(skill.remarks))}."
     if any(skill.used_bytes is not None for skill in skills):
-        yield "/skills away NAME unloads one."
+        yield "/skills unload NAME unloads one."
 
 
 def agents_lines(page: AgentsPage) -> Iterator[str]:

@@ -163,7 +163,7 @@ class WorkspacePages:
             if name is not None:
                 view.prompt.write(f"/{name} ")
 
-        view.open_page(SkillsScreen(view.look, view.glyphs, page.skills, page.put_away), chosen)
+        view.open_page(SkillsScreen(view.look, view.glyphs, page.skills, page.unload), chosen)
 
     def _agents(self, page: AgentsPage) -> None:
         from keen_tui.frontends.tui.pages.agents import AgentRows  # noqa: PLC0415 - not before the first paint

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.frontends.shared.commands.skills import put_away_words
+from keen_tui.frontends.shared.commands.skills import unloaded_words
 from keen_tui.frontends.shared.pages import ShownSkill
 from keen_tui.frontends.tui.keys.keymap import same_key
 from keen_tui.frontends.tui.look.cells import cut
@@ -52,7 +52,7 @@ class SkillRows(RowWidget):
         self.sentence = ""
         self.changed()
 
-    def note_put_away(self, sentence: str) -> None:
+    def note_unloaded(self, sentence: str) -> None:
         """The chosen skill isn't in use any more, and the sentence says so."""
         self.skills[self._place] = replace(self.chosen, used_bytes=None)
         self.say(sentence)
@@ -122,7 +122,7 @@ class SkillRows(RowWidget):
 class SkillsScreen(KeenScreen[str | None]):
     """Dismissed with the name of a skill to call, or with None.
 
-    `put_away` may raise SessionRefused; None in a replay.
+    `unload` may raise SessionRefused; None in a replay.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -134,7 +134,7 @@ class SkillsScreen(KeenScreen[str | None]):
         Binding("home", "move(-1000000)", show=False),
         Binding("end", "move(1000000)", show=False),
         Binding("enter", "call", show=False),
-        same_key("page_forget", "put_away"),
+        same_key("page_forget", "unload"),
     ]
 
     def __init__(
@@ -142,11 +142,11 @@ class SkillsScreen(KeenScreen[str | None]):
         styles: Styles,
         glyphs: Glyphs,
         skills: Sequence[ShownSkill],
-        put_away: Callable[[str], None] | None,
+        unload: Callable[[str], None] | None,
     ) -> None:
         super().__init__()
         self.table = SkillRows(styles, glyphs, skills)
-        self._put_away = put_away
+        self._unload = unload
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -160,14 +160,14 @@ class SkillsScreen(KeenScreen[str | None]):
         if self.table.chosen.by_person:
             self.dismiss(self.table.chosen.name)
 
-    def action_put_away(self) -> None:
-        """Put the chosen skill away."""
+    def action_unload(self) -> None:
+        """Unload the chosen skill."""
         chosen = self.table.chosen
-        if chosen.used_bytes is None or self._put_away is None:
+        if chosen.used_bytes is None or self._unload is None:
             return
         try:
-            self._put_away(chosen.name)
+            self._unload(chosen.name)
         except SessionRefused as refused:
             self.table.say(str(refused))
         else:
-            self.table.note_put_away(put_away_words(chosen.name))
+            self.table.note_unloaded(unloaded_words(chosen.name))
