@@ -207,7 +207,7 @@ class QuestionAsked(Passing, frozen=True, kw_only=True):
 
 class QuestionAnswered(Passing, frozen=True, kw_only=True):
     """The answer to a question; `choice` counts from 0, None declines. `by` is "stop" if the turn was
-    interrupted before an answer came, "headless" if nobody is there."""
+    interrupted before an answer came, "headless" if there is nobody to ask."""
 
     turn: int
     id: str

@@ -113,7 +113,7 @@ _SAVED = (
     LineFlag(("--all",), "with sessions or worktrees: list those of all folders", options=_SWITCH),
     LineFlag(
         ("--days",),
-        "with usage: how many days, today included (default 30)",
+        "with usage: how many days, including today (default 30)",
         "N",
         {"type": int},
     ),

@@ -40,7 +40,7 @@ def list_sessions(workspace: Path | None, environ: Mapping[str, str], out: TextI
 
 
 def usage(days: int, environ: Mapping[str, str], out: TextIO, *, as_json: bool) -> int:
-    """Print what all saved sessions used in the last days, today included, by day and model.
+    """Print what all saved sessions used in the last days, including today, by day and model.
 
     Raises:
         StorageFailed: the sessions can't be read.

@@ -226,7 +226,7 @@ async def test_where_nobody_is_there_a_servers_question_is_declined_and_the_mode
         await bench.ask("go")
         (result,) = bench.results()
         assert result.startswith("decline None")
-        assert "but there is nobody to answer: declined" in result
+        assert "but there is nobody to ask: declined" in result
         assert noted(calls) == ["asked: decline"]
 
 

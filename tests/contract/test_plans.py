@@ -88,7 +88,7 @@ async def test_without_a_person_no_plan_is_accepted(tmp_path: Path, at_work: AtW
     script = [Reply([PROPOSE]), Reply([WRITE]), OK]
     async with at_work(script, tmp_path, mode="plan", attended=False) as bench:
         await bench.ask("go")
-        assert bench.results()[0].startswith("Nobody is there to accept the plan")
+        assert bench.results()[0].startswith("There is nobody to ask about the plan")
         assert not (tmp_path / "a.py").exists()
         assert not bench.log.of(ModeChanged)
 

@@ -94,7 +94,7 @@ async def test_an_answer_outlives_a_turn_that_breaks_and_is_not_asked_again(
 async def test_without_a_person_nobody_answers_and_the_model_is_told(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work([Reply([ASK]), OK], tmp_path, attended=False) as bench:
         assert isinstance(await bench.ask("go"), TurnDone)
-        assert bench.results()[0].startswith("There is nobody to answer. Make the safest assumption")
+        assert bench.results()[0].startswith("There is nobody to ask. Make the safest assumption")
         (answer,) = bench.log.of(QuestionAnswered)
         assert (answer.by, answer.choice) == ("headless", None)
 

@@ -92,7 +92,7 @@ complete -c keen-tui -n '_shtab_keen_tui_using sessions' -s h -l help -d 'show h
 complete -c keen-tui -n '_shtab_keen_tui_using sessions' -l all -d 'with sessions or worktrees: list those of all folders'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a usage -d 'tokens and cost, by day and model'
 complete -c keen-tui -n '_shtab_keen_tui_using usage' -s h -l help -d 'show how to use this command'
-complete -c keen-tui -n '_shtab_keen_tui_using usage' -l days -x -d 'with usage: how many days, today included (default 30)'
+complete -c keen-tui -n '_shtab_keen_tui_using usage' -l days -x -d 'with usage: how many days, including today (default 30)'
 complete -c keen-tui -n '_shtab_keen_tui_using usage' -l json -d 'with usage or eval: print JSON'
 complete -c keen-tui -n '_shtab_keen_tui_using; and test $_shtab_keen_tui_npos -eq 0' -a review -d 'find bugs in changes; it only reads'
 complete -c keen-tui -n '_shtab_keen_tui_using review' -s h -l help -d 'show how to use this command'

@@ -306,7 +306,7 @@ _shtab_keen_tui_trust_defaults_added=0
 
 _shtab_keen_tui_usage_options=(
   "(- : *)"{-h,--help}"[show how to use this command]"
-  "--days[with usage\: how many days, today included (default 30)]:N:"
+  "--days[with usage\: how many days, including today (default 30)]:N:"
   "--json[with usage or eval\: print JSON]"
 )
 

@@ -22,9 +22,7 @@ _LONGEST_QUESTION = 2_000
 _LONGEST_LABEL = 200
 """The most characters of an answer, and of its consequence."""
 
-_NOBODY = (
-    "There is nobody to answer. Make the safest assumption, continue, and say at the end what you assumed."
-)
+_NOBODY = "There is nobody to ask. Make the safest assumption, continue, and say at the end what you assumed."
 _DECLINED = (
     "The user does not want to answer. Make the safest assumption and say what it is, or, if a wrong one "
     "would be costly, stop and say what you need."
@@ -117,9 +115,9 @@ def _result(question: str, choices: Sequence[AnswerChoice], reply: QuestionReply
     if reply.nobody:
         return ToolResult(
             text=_NOBODY,
-            summary="nobody is there",
+            summary="nobody to ask",
             denied=True,
-            display=_shown(question, choices, None, "nobody is there to answer"),
+            display=_shown(question, choices, None, "there is nobody to ask"),
         )
     if reply.choice is None:
         return ToolResult(

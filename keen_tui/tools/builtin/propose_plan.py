@@ -85,7 +85,7 @@ def _result(plan: str, reply: QuestionReply) -> ToolResult:
 def _outcome(reply: QuestionReply) -> tuple[str, str]:
     """The texts about an answer, for the model and for the person."""
     if reply.nobody:
-        return f"Nobody is there to accept the plan, so plan mode stays on. {_REMEMBER}", "nobody is there"
+        return f"There is nobody to ask about the plan, so plan mode stays on. {_REMEMBER}", "nobody to ask"
     if reply.choice in _MODES:
         mode = _MODES[reply.choice]
         return (

@@ -37,4 +37,4 @@ class QuestionSpec(Struct, frozen=True, kw_only=True):
 
 
 Person = Callable[[QuestionSpec], Awaitable[QuestionReply]]
-"""Asks the user; the reply says so if nobody is there."""
+"""Asks the user; the reply says so if there is nobody to ask."""

@@ -30,7 +30,7 @@ _CANCEL: Final[_Answer] = {"action": "cancel"}
 
 
 async def nobody(_: QuestionSpec) -> QuestionReply:
-    """The reply where nobody is there to ask."""
+    """The reply if there is nobody to ask."""
     return QuestionReply(nobody=True)
 
 
@@ -163,11 +163,11 @@ class Asking:
         return _DECLINE if reply is None else {"action": "accept"}
 
     async def _put(self, title: str, body: str, choices: tuple[AnswerChoice, ...]) -> QuestionReply | None:
-        """The user's reply; None if they decline or nobody is there."""
+        """The user's reply; None if they decline or there is nobody to ask."""
         spec = QuestionSpec(question=title, choices=choices, result=_no_result, body=body)
         reply = await self.person(spec)
         if reply.nobody:
-            self.declined = "The server asked the user a question, but there is nobody to answer: declined."
+            self.declined = "The server asked the user a question, but there is nobody to ask: declined."
             return None
         if reply.choice is None:
             self.declined = "The server asked the user a question, and the user declined."

@@ -35,7 +35,7 @@ FIRST_WAIT: Final = 2.0
 """Seconds that the first turn waits for servers that are starting, if a user is there."""
 
 FIRST_WAIT_ALONE: Final = 10.0
-"""The same if nobody is there: a single turn has no later turn that the tools could join."""
+"""The same if there is nobody to ask: a single turn has no later turn that the tools could join."""
 
 _UNTOLD: Final = 0.3
 """Seconds to wait before the user is told about the wait."""

@@ -374,7 +374,7 @@ async def test_a_question_that_cannot_be_read_is_declined(asked: dict[str, Any])
 async def test_nobody_and_no_are_told_to_the_model() -> None:
     asking = Asking("shop", TimeLimit(10))
     assert await asking.ask({"requestedSchema": FORM}) == {"action": "decline"}
-    assert asking.declined == "The server asked the user a question, but there is nobody to answer: declined."
+    assert asking.declined == "The server asked the user a question, but there is nobody to ask: declined."
     asking.close()
     assert await asking.ask({"requestedSchema": FORM}) == {"action": "cancel"}
 
