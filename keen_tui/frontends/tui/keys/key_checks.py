@@ -57,7 +57,8 @@ _EDITING: Final = (
     "delete",
     "enter",
 )
-"""What one writes with: no key of an action that works meanwhile; enter may be one of the pane itself."""
+"""Keys for writing, so no action that works in text fields can have them; enter may belong to an action of
+the pane itself."""
 _WHILE_WRITING: Final = ("anywhere", "composer", "search")
 _INSTEAD: Final = "Choose one with ctrl or alt, or f1 to f12."
 _LEAVING: Final = ("ctrl+c", "ctrl+q")

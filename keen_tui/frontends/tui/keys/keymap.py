@@ -100,7 +100,8 @@ def same_key(action_id: str, does: str, *, priority: bool = False) -> Binding:
 
 
 def field_keys(actions: Mapping[str, str]) -> dict[str, str]:
-    """What a field gives to its screen, by key: `actions` are those of the screen, by their ids here."""
+    """Returns the actions that a text field leaves to its screen, by key. `actions` maps ids of actions to
+    those of the screen."""
     return {key: does for action_id, does in actions.items() for key in keys_of(BY_ID[action_id])}
 
 

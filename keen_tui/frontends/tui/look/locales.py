@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from keen_tui.system.own_process import environ_at_start
 
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
-"""What Python itself puts into LC_CTYPE where it was started in the C locale (PEP 538)."""
+"""Values that Python itself puts into LC_CTYPE when it is started in the C locale (PEP 538)."""
 
 
 def locale_of(environ: Mapping[str, str], given: bytes | None = None) -> str:

@@ -226,7 +226,7 @@ def _read(file: Path) -> tuple[list[KeenTheme], list[str]]:
 
 
 class _Problem(NamedTuple):
-    """What is wrong with a key of a theme."""
+    """A key of a theme, and a sentence about what is wrong with it."""
 
     key: str
     sentence: str

@@ -15,7 +15,7 @@ SIXTEEN_COLOURS: Final = "keen-ansi16"
 """The terminal's own sixteen colours, on a dark ground; with `-light` behind it on a light one."""
 
 _MANY_COLOURS: Final = ("kitty", "256color")
-"""What the name of a terminal ends with that has more than sixteen."""
+"""Endings of the names of terminals with more than sixteen colours."""
 _LIGHT_GROUNDS: Final = ("7", "15")
 
 

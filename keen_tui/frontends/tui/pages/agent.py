@@ -32,7 +32,7 @@ _WITH_ID = 74
 
 
 class _Title(RowWidget):
-    """What the sub-agent does, and how far it is."""
+    """The task of the sub-agent, and its progress."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, target: str) -> None:
         super().__init__(styles, glyphs, id="agent-title")

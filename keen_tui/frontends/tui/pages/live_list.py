@@ -37,7 +37,7 @@ class LiveRows(RowWidget):
 
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """What the entries are called, in their order; at least one."""
+        """The names of the entries, in their order; at least one."""
 
     @abstractmethod
     def title(self) -> tuple[str, str]:

@@ -31,8 +31,8 @@ _NO_MATCH: Final = 9
 
 
 class PaletteEntry(Struct, frozen=True):
-    """What can be chosen: its name, its key as it is written, its slash names, what it does. One that is not
-    `listed` is shown only if letters ask for it."""
+    """An entry of the palette: its label, its key as it is shown, its slash names, and its help. If it isn't
+    `listed`, it is shown only when the typed letters find it."""
 
     id: str
     label: str
@@ -156,7 +156,7 @@ class EntryList(RowWidget):
 
 
 class PaletteHead(RowWidget):
-    """What this page is, and how many actions it has."""
+    """The title of the page, and the number of actions."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, count: int) -> None:
         super().__init__(styles, glyphs, id="palette-head")

@@ -1,4 +1,4 @@
-"""What the command palette holds: the actions of the workspace and of its panes, commands, modes, themes."""
+"""The entries of the command palette: actions of the workspace and its panes, commands, modes, themes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_A_STATE: Final = ("stop", "retry", "discard", "keep_on_disk", "steer")
 
 
 class PaletteTarget(Protocol):
-    """What the entries act on."""
+    """The workspace, as far as the entries use it."""
 
     @property
     def commands(self) -> SlashCommands:

@@ -1,4 +1,4 @@
-"""What the session has used, turn by turn: what was sent beside what the whole history would have been."""
+"""The usage of the session, turn by turn, beside the size of the whole history."""
 
 from __future__ import annotations
 
@@ -153,7 +153,8 @@ class UsageRows(RowWidget):
         return self._line(Text.assemble(left, self._bar(turn.spent, width)), figures, width, "soft")
 
     def _summaries(self, turns: Sequence[TurnRow], width: int) -> list[Text]:
-        """What went into summaries of the conversation, its title and reviews, which belong to no turn."""
+        """Returns the row for usage outside of turns: summaries of the conversation, its title, and
+        reviews."""
         rest = self._state.spent.without(turn.spent for turn in turns)
         if not rest:
             return []
@@ -161,8 +162,8 @@ class UsageRows(RowWidget):
         return [self._line(name, self._figures(rest), width, "soft")]
 
     def _bar(self, spent: Spent, width: int) -> Text:
-        """What was sent and what the whole history would have been, on the scale of the largest turn. The
-        three parts differ in their signs, not only in colour."""
+        """Returns a bar with the tokens sent and those of the whole history, on the scale of the largest
+        turn. The three parts differ in their glyphs, not only in colour."""
         bar = bar_cells(spent, self._most, self._bar_cells(width))
         return self._in_parts(
             self.glyphs.meter_full * bar.new,

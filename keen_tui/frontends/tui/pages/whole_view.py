@@ -1,4 +1,4 @@
-"""What a question is about, on the whole screen: a big diff, a long command."""
+"""Shows the subject of a question on the whole screen: a big diff, a long command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn did and does, as rows of the Activity panel."""
+"""The blocks of a turn as rows of the Activity panel."""
 
 from __future__ import annotations
 

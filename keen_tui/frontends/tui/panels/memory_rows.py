@@ -1,4 +1,4 @@
-"""What later turns will know of a turn, as rows of the TurnMemory panel."""
+"""The memory of a turn as rows of the TurnMemory panel."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def as_remembered(turn: TurnRow) -> TurnRow:
 
 
 def _nothing(turn: TurnRow) -> str:
-    """What is said of a turn that nothing is remembered of."""
+    """Returns the words for a turn of which later turns remember nothing."""
     failed = f"{counted(turn.failures, 'failed call')}, not carried" if turn.failures else ""
     match turn.status:
         case "running":

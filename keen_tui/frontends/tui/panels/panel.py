@@ -1,4 +1,4 @@
-"""What both instruments in the right column are built on: a title, entries one can walk, a hairline."""
+"""The base of both panels in the right column: a title, entries that keys walk through, a hairline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEAD_ROWS = 3
 
 
 class PanelStyle(Struct, frozen=True):
-    """What the rows of a panel are drawn with. `beat` alternates once a second."""
+    """The style of a panel's rows. `beat` alternates once a second."""
 
     look: Styles
     glyphs: Glyphs

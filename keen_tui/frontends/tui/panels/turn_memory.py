@@ -100,7 +100,7 @@ class TurnMemoryPanel(Panel):
         return Text() if policy == "summary" else Text(policy, self.look("soft"))
 
     def _carried(self) -> int:
-        """What later turns carry of all that was done so far."""
+        """Returns the bytes that later turns carry of everything so far."""
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
     def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
@@ -122,7 +122,7 @@ class TurnMemoryPanel(Panel):
 
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:
-    """What of the state is drawn here."""
+    """Returns the parts of the state that the panel shows, to compare them."""
     return _remembered(state.turns), state.pending, state.policy, state.keeps_pending
 
 

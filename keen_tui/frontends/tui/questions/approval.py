@@ -29,7 +29,7 @@ _IRREVERSIBLE = "This can't be undone."
 
 
 def approval_question(event: ApprovalRequested) -> Question:
-    """The question that this event asks."""
+    """Returns the question that this event asks."""
     parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
     return Question(
         title=asker_and(event.agent, clean(event.question)),

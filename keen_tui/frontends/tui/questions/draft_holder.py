@@ -1,4 +1,4 @@
-"""What a question needs of the composer."""
+"""The part of the composer that a question uses."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ class DraftHolder(Protocol):
 
     @property
     def draft(self) -> tuple[str, int]:
-        """What is written there, with labels for long pastes, and how many characters of it are before the
+        """The text of the composer, with labels for long pastes, and the number of characters before the
         cursor."""
 
     def put_draft(self, text: str, cursor: int) -> None:
-        """Put this in place of what is written."""
+        """Replace the text, and put the cursor after `cursor` characters."""
 
     def go_on(self, text: str) -> None:
-        """Write this at the cursor."""
+        """Insert a text at the cursor."""
 
     def keep(self, text: str) -> None:
-        """Add this to the history."""
+        """Add a text to the history."""
 
     def whole(self, text: str) -> str:
-        """The text with the long pastes that labels in it stand for."""
+        """Returns the text, each label replaced by the long paste that it stands for."""

@@ -58,7 +58,7 @@ class QuestionPage(Struct, frozen=True):
 
 
 class _Fold(Struct, frozen=True, kw_only=True):
-    """How much room the parts of a question get, in rows."""
+    """A way to fold a question: how many rows its parts may take, and which parts are left out."""
 
     gaps: bool = False
     half: bool = True
@@ -91,7 +91,7 @@ def laid_out(
 
 
 def _folds(screen_height: int) -> Iterator[_Fold]:
-    """From roomy to tight."""
+    """Yields the ways to fold the question, the roomiest first."""
     most = max(screen_height // 6, 1)
     if screen_height >= _GAPS_FROM:
         yield _Fold(gaps=True, parts=most)
@@ -218,7 +218,7 @@ class _Layout:
         return [Text.assemble(mark, words, GAP, first), *(indented(row, edge) for row in more)]
 
     def _reason(self) -> list[Text]:
-        """The reason for asking, the keys that answer, and what else is to be known."""
+        """Returns the rows with the reason for asking, the keys that answer, and other remarks."""
         question, fold = self._question, self._fold
         tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
         rows = self._limited(question.why, fold.why) if tells else []

@@ -1,4 +1,4 @@
-"""What is loaded once the workspace is there, in the order in which it would be missed."""
+"""Loads the rest of the program once the workspace is shown, in the order in which it may be needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there first: the brand, and a composer that takes what is typed. The workspace takes its place."""
+"""The first screen: the brand, and a composer that takes typed text. The workspace replaces it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the screen shows, as a value, and the pure functions that move it from event to event."""
+"""The state of the screen as a value, and the pure functions that change it from event to event."""

@@ -1,4 +1,4 @@
-"""What sub-agents do, as the screen shows it below the call that began each."""
+"""Follows the sub-agents, whose rows the screen shows below the call that started each."""
 
 from __future__ import annotations
 

@@ -14,15 +14,15 @@ _PRIVATE: Final = 0o600
 
 
 class PanelChoices(Struct, frozen=True):
-    """What the file holds. `sidebar_columns` is 0 where the width of the terminal decides. `activity_open`:
-    Activity shows all calls, also while none lasts."""
+    """The content of the file. `sidebar_columns` is 0 if the width of the terminal decides. `activity_open`:
+    Activity shows all calls, even if none takes long."""
 
     sidebar_columns: int = 0
     activity_open: bool = False
 
 
 def kept_choices(file: Path | None) -> PanelChoices:
-    """What the user chose. A file that can't be read is none."""
+    """Returns the saved choices, or the defaults if the file can't be read."""
     if file is None:
         return PanelChoices()
     try:

@@ -156,7 +156,7 @@ def own_command(state: UiState, event: ShellStarted | ShellFinished, now: float)
 
 
 def _ran_bytes(end: ShellFinished) -> int:
-    """What the next message carries of the command."""
+    """Returns the bytes that the command adds to the next message."""
     ran = CommandRun(command=end.command, text=end.result.text)
     return utf8_bytes(render_user(Message(role="user", text="", turn=end.turn, ran=(ran,))))
 
@@ -181,7 +181,7 @@ def _is_open_end(block: Block) -> bool:
 
 
 def _phase_between(state: UiState) -> Phase:
-    """What goes on when a compaction has ended: the turn that it came before, or nothing."""
+    """Returns the phase after a compaction: the turn that it preceded goes on, or nothing runs."""
     return "waiting" if state.turn_running else "idle"
 
 

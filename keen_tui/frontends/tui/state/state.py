@@ -1,4 +1,4 @@
-"""What the screen shows, as a value.
+"""The state of the screen, as a value.
 
 `past` holds the blocks of earlier turns and `live` those of the newest one, so that a delta costs the
 same in the first turn and in the ten-thousandth. In a long turn only the newest blocks are live, so that its
@@ -46,8 +46,8 @@ Phase = Literal[
 
 
 class UserBlock(Struct, frozen=True, kw_only=True):
-    """What the user said; `images` and `resources` are lines about those that go with it, `skill` one about
-    the skill that it calls, "" for none."""
+    """A message of the user. `images` and `resources` are lines about its attachments, `skill` one about the
+    skill that it calls, "" for none."""
 
     turn: int
     text: str
@@ -105,7 +105,8 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
 
     @property
     def display(self) -> Display | None:
-        """What the unfolded call shows. None while it runs, and where that is the text of its result."""
+        """The display of the unfolded call. None while it runs, and if the display is the text of its
+        result."""
         return self.shown.packed.value if isinstance(self.shown, PackedDisplay) else self.shown
 
 
@@ -265,10 +266,10 @@ class UiState(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
     summary_bytes: int = 0
     ran_bytes: int = 0
-    """What the user ran since the newest message: it goes with the next one."""
+    """Bytes of the user's own commands since the newest message; they are sent with the next one."""
     spent: Spent = NOTHING
     left_out: LeftOut = NOTHING_LEFT_OUT
-    """What the next request leaves out of the whole history."""
+    """The part of the whole history that the next request leaves out."""
     tasks: tuple[TaskReport, ...] = ()
     """The commands that run in the background, the newest first."""
     run: RunProgress = NO_RUN

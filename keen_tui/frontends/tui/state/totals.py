@@ -1,4 +1,4 @@
-"""What all turns together take in later requests, counted once for each turn."""
+"""The size of all turns together in later requests, computed once for each turn."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def _recovered(state: UiState) -> UiState:
 
 
 def turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
-    """What was pending is given up, and stays remembered."""
+    """Marks the incomplete turn as abandoned. Its memory is kept."""
     return with_row(
         _pending_settled(state, "abandoned", "abandoned"),
         event.turn,
@@ -217,7 +217,7 @@ def taken_back(state: UiState, event: MessageTakenBack) -> UiState:
 
 
 def _cost_of(state: UiState, turn: int) -> float | None:
-    """What a turn cost in all its attempts; None when that is not known or nothing was reported."""
+    """Returns the cost of a turn in all its attempts; None if it isn't known or no usage was reported."""
     newest = state.turns[-1] if state.turns else None
     rows = (newest,) if newest and newest.turn == turn else state.turns
     spent = next((row.spent for row in rows if row.turn == turn), NOTHING)

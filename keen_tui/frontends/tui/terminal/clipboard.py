@@ -27,7 +27,8 @@ _APPLE_HEX: Final = rb"PNGf([0-9A-F]+)"
 
 
 class Clipboard(Struct, frozen=True, kw_only=True):
-    """What takes text on its standard input, and what writes a PNG to its standard output; () for neither."""
+    """The commands of a desktop's clipboard: one takes text on its standard input, one writes a PNG to its
+    standard output; () for neither."""
 
     copies: Sequence[str] = ()
     pastes_image: Sequence[str] = ()
@@ -73,7 +74,7 @@ class Clipboard(Struct, frozen=True, kw_only=True):
 
 
 def clipboard_here(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Clipboard:
-    """What there is on this desktop; nothing where the desktop is another machine's, as over ssh."""
+    """Returns the commands that this desktop has; none if the desktop is on another machine, as over ssh."""
     if platform == "darwin":
         if "SSH_CONNECTION" in environ:
             return Clipboard()

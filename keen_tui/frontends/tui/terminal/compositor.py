@@ -1,4 +1,4 @@
-"""What Textual does to paint a change, cut down to what changed."""
+"""Textual's way to paint a change, reduced to the part that changed."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class FrugalCompositor(Compositor):
         return self._picture([self.size.region])
 
     def render_partial_update(self) -> Any:
-        """What has changed, or None."""
+        """Returns the changed parts of the screen, or None."""
         changed = [*self._dirty_regions]
         self._dirty_regions.clear()
         return self._picture(changed) if changed else None
@@ -105,8 +105,8 @@ class FrugalCompositor(Compositor):
         return self._picture([(size or self.size).region]).rows()
 
     def _picture(self, regions: Iterable[Region]) -> _Picture:
-        """What these regions of the screen show. A run of cells is painted whole, so that a wide character is
-        cut only where one can see an edge."""
+        """Returns the content of these regions. A run of cells is painted as a whole, so that a wide
+        character is cut only at an edge that one can see."""
         rows = self._visible_runs()
         wanted: defaultdict[Layer, defaultdict[int, set[ColumnSpan]]] = defaultdict(lambda: defaultdict(set))
         for y, left, right in self._regions_to_spans(regions):
@@ -186,8 +186,8 @@ def _layer(widget: Widget, place: tuple[Region, Region]) -> Layer:
 
 
 def _pieces(layer: Layer, runs: Mapping[int, Iterable[ColumnSpan]]) -> Iterator[_ScreenPiece]:
-    """What a widget shows in these runs of its rows. Amid a resize a widget may still have its old size; what
-    it lacks is blank."""
+    """Yields the content of a widget in these runs of its rows. During a resize a widget may still have its
+    old size; the cells that it lacks are empty."""
     widget, region, seen = layer
     for first, count in _consecutive(runs):
         rows = Region(seen.x, first, seen.width, count)

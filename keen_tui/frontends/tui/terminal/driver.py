@@ -1,5 +1,5 @@
-"""What a terminal sends, and what it gets. A paste is taken as one text, however long it is and whatever
-stands in it. A terminal that doesn't read holds nothing up."""
+"""Reads from and writes to the terminal. A paste is one text, however long it is and whatever it contains. A
+terminal that doesn't read doesn't block the program."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class KeenDriver(LinuxDriver):
     """Whether the terminal is this program's."""
     _is_loop_asked = False
     _asked: Callable[[], object] | None = None
-    """What the newest signal asks the loop for."""
+    """Called in the event loop after the newest signal."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)

@@ -17,7 +17,7 @@ _CHUNK: Final = 65_536
 
 
 class KeyRead(NamedTuple):
-    """What one read gave, and when, in seconds of the monotonic clock. One without data is the last:
+    """The bytes of one read, and its time in seconds of the monotonic clock. Empty data marks the last read:
     nothing more had come by then."""
 
     at: float

@@ -11,7 +11,7 @@ from textual.filter import LineFilter
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
 
 _BLOCKS = "▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐▔▕"
-"""What Textual draws the ends of scrollbars with: a blank shows their ground as well."""
+"""The characters that Textual draws the ends of scrollbars with; a space shows the same ground."""
 _PLAIN = {
     **{getattr(UNICODE, name): getattr(ASCII, name) for name in UNICODE.__struct_fields__ if name != "ascii"},
     **dict.fromkeys(_BLOCKS, " "),

@@ -37,7 +37,7 @@ _early: EarlyKeys | None = None
 
 
 def early_pieces() -> Sequence[KeyRead]:
-    """What was typed so far, once. From now on somebody else reads the terminal."""
+    """Returns the input so far, and stops reading the terminal: its driver reads from now on."""
     return _early.take_over() if _early else ()
 
 

@@ -144,7 +144,8 @@ def filled_strip(segments: Iterable[Segment], width: int, ground: Style) -> Stri
 
 
 def _drawn(widget: StripWidget) -> list[Strip]:
-    """What the widget says; where it fails there is a word in its place, and the rest goes on."""
+    """Returns the strips of the widget. If drawing fails, a word takes their place, and the other widgets are
+    still drawn."""
     try:
         return list(widget.strips())
     except Exception:

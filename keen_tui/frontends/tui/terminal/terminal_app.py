@@ -1,4 +1,4 @@
-"""What an app needs of Textual that Textual keeps to itself: its terminal, its theme at once, a quiet end."""
+"""An app with access to parts that Textual keeps private: its terminal, its theme, a quiet end."""
 
 from __future__ import annotations
 

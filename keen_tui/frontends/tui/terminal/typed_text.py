@@ -85,7 +85,8 @@ class TypedText(TextArea):
 
 
 def editing_actions() -> dict[str, str]:
-    """What the editor itself does, by key. Its key for undo suspends the program, as everywhere."""
+    """Returns the actions of the editor itself, by key, without its undo: ctrl+z suspends the program, as
+    everywhere."""
     return {
         key.strip(): binding.action
         for binding in TextArea.BINDINGS

@@ -109,7 +109,8 @@ def _size(counts: Counter[str]) -> _Size:
 
 
 class _Comparison(NamedTuple):
-    """What differs between two lines, which share of them does not, and how much work it was to tell."""
+    """The parts that differ between two lines, the share that doesn't, and how much work the comparison
+    was."""
 
     old: tuple[CharacterRange, ...]
     new: tuple[CharacterRange, ...]

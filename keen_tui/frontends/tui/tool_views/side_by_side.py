@@ -43,7 +43,8 @@ def draw_side_by_side(
 
 
 def _pairs(hunk: Sequence[HunkRow], grown: int) -> Iterator[Pair]:
-    """What stands side by side. `grown` is the number of lines that the rows before this hunk added."""
+    """Yields the pairs of rows that are shown side by side. `grown` is the number of lines that the hunks
+    before this one added."""
     old: list[HunkRow] = []
     new: list[HunkRow] = []
     for row in hunk:

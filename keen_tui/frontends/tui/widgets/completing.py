@@ -1,5 +1,5 @@
-"""What the word at the cursor could become: a slash command, or behind an @ the path of a file or a resource
-of an MCP server."""
+"""Completions of the word at the cursor: slash commands, or, after an @, paths of files and resources of MCP
+servers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Wanted(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True):
-    """What could stand there. `label` and `detail` are shown, `text` is written; `is_whole`: nothing is
-    missing behind it. `called` is the word that needs no completion, "" for the label's first."""
+    """A completion. `label` and `detail` are shown, `text` is inserted. `is_whole`: nothing has to be added
+    after it. `called` is the word to which it has nothing to add, "" for the label's first word."""
 
     label: str
     detail: str
@@ -49,7 +49,7 @@ class Completion(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The word that this would complete to what stands there already."""
+        """The word to which this completion has nothing to add."""
         return self.called or self.label.split(" ")[0]
 
 

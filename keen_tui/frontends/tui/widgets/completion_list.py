@@ -1,4 +1,4 @@
-"""What the word being written could become, over the end of the transcript: chosen with the arrow keys."""
+"""The list of completions for the word at the cursor, over the end of the transcript."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CompletionList(RowWidget):
 
     @property
     def chosen(self) -> Completion | None:
-        """What enter takes."""
+        """The completion that enter inserts, None if the list is empty."""
         return self._found[self._chosen] if self._found else None
 
     def show(self, found: Sequence[Completion], *, runs: bool = False) -> None:

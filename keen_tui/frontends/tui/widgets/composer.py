@@ -1,4 +1,4 @@
-"""Where the user writes: the queue, the prompt sign and the prompt itself, on one ground with one bar."""
+"""The composer, where the user writes: the queued messages, the prompt sign and the prompt (the editor)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from keen_tui.frontends.tui.state.state import UiState
 
 SHELL_SIGN = "!"
-"""What a message begins with that is a command of the user's own. A blank before it makes it a message."""
+"""The first character of a shell command of the user. With a space before it the text is a message."""
 
 HELP_SIGN = "?"
-"""What opens the help as the first letter. A blank before it makes it a message."""
+"""The key that opens the help while the prompt is empty. After a space it is a letter like others."""
 
 _HELP = f"screen.{run_by_id('help')}"
 
@@ -41,27 +41,27 @@ SHELL_PROMPT = "$"
 
 _QUEUE_SHOWN = 3
 _LONG = 50_000
-"""Characters of a paste that is cleaned beside the event loop."""
+"""The fewest characters of a paste that is cleaned in a thread, so that the screen doesn't wait."""
 
 _UNDO_BY_PROTOCOL = {"ctrl+shift+minus": "ctrl+underscore", "ctrl+shift+underscore": "ctrl+underscore"}
-"""How terminals with the kitty keyboard protocol name keys that all others send as one."""
+"""Names of keys in the kitty keyboard protocol, and the name of the same key in all other terminals."""
 
 
 class Prompt(TypedText):
-    """The editor. Enter sends; up in its first row and down in its last one walk through the history."""
+    """The editor. Enter sends its text; up in the first row and down in the last one recall sent texts."""
 
     class Sent(Message):
-        """The text is to be sent."""
+        """The user sends this text."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class QueuedWanted(Message):
-        """Up was pressed on an empty prompt: the newest queued message is wanted back."""
+        """Up was pressed in an empty prompt: the user wants to edit the newest queued message."""
 
     class ActionWanted(Message):
-        """The action of that id is to be run."""
+        """The user wants to run the action with this id."""
 
         def __init__(self, action_id: str) -> None:
             super().__init__()
@@ -70,7 +70,7 @@ class Prompt(TypedText):
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, soft_wrap=True, highlight_cursor_line=False)
         self.workspace = Path()
-        """What the paths of dropped files are said from."""
+        """The folder that paths of dropped files are relative to."""
         self.cursor_blink = False
         self._actions = {**editing_actions(), **action_by_key("composer")}
         self._pastes = Pastes()
@@ -78,50 +78,50 @@ class Prompt(TypedText):
         self._place = 0
         self._draft = ""
         self.suggested = ""
-        """What was suggested and not sent yet."""
+        """The newest suggestion that wasn't sent, "" for none."""
         self._is_suggestion = False
         self._was_cleared = False
         self.queue_waits = False
         self.is_sought = False
-        """Whether words to look for are written here, and no message."""
+        """Whether the text is a search for an earlier message, not a message."""
         self.is_typed = False
-        """Whether the newest change of the text was the user's own writing."""
+        """Whether the user typed the newest change. False if the program put text here."""
         self.choose: Callable[[int], bool] = lambda step: False
-        """Takes up and down where there is something to choose."""
+        """Called with -1 for up and 1 for down. Returns True if it moved the choice in an open list."""
         self.take_choice: Callable[[], bool] = lambda: False
-        """Takes enter where something is chosen."""
+        """Called for enter. Returns True if it took the choice of an open list."""
 
     @property
     def written(self) -> str:
-        """The text with the long pastes that labels in it stand for."""
+        """The text, each label replaced by the long paste that it stands for."""
         return self.whole(self.text)
 
     @property
     def draft(self) -> tuple[str, int]:
-        """What is written, with labels for long pastes, and how much of it is before the cursor."""
+        """The text, with labels for long pastes, and the number of characters before the cursor."""
         return self.text, len(self.document.get_text_range((0, 0), self.cursor_location))
 
     def put_draft(self, text: str, cursor: int) -> None:
-        """Put a draft with its labels in place of what is written."""
+        """Replace the text by a draft with its labels, and put the cursor after `cursor` characters."""
         self._show(text)
         before = text[:cursor].split("\n")
         self.move_cursor((len(before) - 1, len(before[-1])))
 
     def whole(self, text: str) -> str:
-        """A draft with the long pastes that labels in it stand for."""
+        """Returns a draft, each label replaced by the long paste that it stands for."""
         return self._pastes.unfold(text)
 
     def labelled(self, text: str) -> str:
-        """A message that was sent, with the labels that stood in it for long pastes."""
+        """Returns a sent message, its long pastes replaced by their labels again."""
         return self._pastes.labelled(text)
 
     @property
     def is_command(self) -> bool:
-        """Whether a command of the user's own is written."""
+        """Whether the text is a shell command of the user."""
         return self.text.startswith(SHELL_SIGN)
 
     def action_send(self) -> None:
-        """Send what is written, or take what is chosen."""
+        """Take the choice of an open list, or send the text."""
         if self.take_choice():
             return
         text = self.written
@@ -131,15 +131,15 @@ class Prompt(TypedText):
         self.post_message(self.Sent(text))
 
     def action_paste_image(self) -> None:
-        """Take the image that is on the clipboard."""
+        """Ask for the image on the clipboard."""
         self.post_message(self.ActionWanted("paste_image"))
 
     def paste_image(self, size: str, name: str) -> None:
-        """Write a label for an image that a message names so."""
+        """Insert a label for an image. `name` is the path that the message will contain."""
         self.insert_here(self._pastes.label("image", size, name))
 
     def action_find_message(self) -> None:
-        """Look for an earlier message."""
+        """Ask for the search among earlier messages."""
         self.post_message(self.ActionWanted("find_message"))
 
     def action_new_line(self) -> None:
@@ -148,22 +148,23 @@ class Prompt(TypedText):
         self.type_over("\n", start, end)
 
     def action_undo_writing(self) -> None:
-        """Take the newest edit back."""
+        """Undo the newest edit."""
         self.undo()
 
     def action_redo_writing(self) -> None:
-        """Repeat the newest edit that was taken back."""
+        """Redo the edit that was undone last."""
         self.redo()
 
     def action_leave_or_delete(self) -> None:
-        """Ask to leave when nothing is written, else delete what is right of the cursor."""
+        """Quit if the prompt is empty; otherwise delete the character at the cursor."""
         if self.text:
             self.action_delete_right()
         else:
             self.post_message(self.ActionWanted("leave"))
 
     def before_writing(self, start: Location, end: Location) -> tuple[Location, Location]:
-        """Within a label nothing is written, but behind it."""
+        """Returns the range that typed text should replace. Inside a label that is the place behind it. A
+        suggestion that wasn't edited is replaced as a whole."""
         if self._is_suggestion and self.text == self.suggested and start == end == self.document.end:
             self.keep(self.text)
             self._is_suggestion = False
@@ -177,7 +178,7 @@ class Prompt(TypedText):
         return start, end
 
     def before_deleting(self, start: Location, end: Location) -> tuple[Location, Location]:
-        """Of a label nothing stays: what it stands for would be lost without a word."""
+        """Returns the range to delete, extended to whole labels: half a label would lose its paste."""
         self.is_typed = True
         return self._with_whole_labels(start, end)
 
@@ -188,7 +189,8 @@ class Prompt(TypedText):
         return (first_row, first), (last_row, last)
 
     def _around(self, row: int, column: int) -> tuple[int, int]:
-        """The ends of the label at that place; a line that is deleted reaches to the row behind the last."""
+        """Returns the first and the last column of the label at this place, or the column twice if there is
+        none. The row may be the one behind the last, where the range of a deleted line ends."""
         if row >= self.document.line_count:
             return column, column
         return self._pastes.around(self.document.get_line(row), column)
@@ -212,65 +214,65 @@ class Prompt(TypedText):
             self._recall(1)
 
     def put_away(self) -> None:
-        """Empty the prompt; what was written is the newest of the history."""
+        """Empty the prompt, and make its text the newest one in the history."""
         self.keep(self.text)
         self._draft, self._was_cleared = "", False
         self.clear()
 
     def clear_away(self) -> None:
-        """Empty the prompt; up brings what was written back, before anything that waits in the queue."""
+        """Like `put_away`, and the next up brings the text back, not the newest queued message."""
         self.put_away()
         self._was_cleared = True
 
     def remember(self, texts: Sequence[str]) -> None:
-        """Put these before what was sent so far."""
+        """Add texts of earlier sessions, oldest first, before those that were sent in this one."""
         self._sent[:0] = texts
         self._place += len(texts)
 
     @property
     def sent(self) -> Sequence[str]:
-        """What was sent, oldest first."""
+        """The history: sent texts, oldest first."""
         return self._sent
 
     def write(self, text: str) -> None:
-        """Put `text`, folded if it is long, in place of what is written, the cursor at its end. What stood
-        there is the newest of the history."""
+        """Replace the prompt's text, and put the cursor at the end. The text from before becomes the newest
+        one in the history."""
         self.keep(self.text)
         self.restore(text)
 
     def suggest(self, text: str) -> None:
-        """Put `text` here to be sent or changed; what is typed behind it takes its place."""
+        """Write a text that the user can send or edit. Typing at its end replaces it."""
         self.write(text)
         self.suggested, self._is_suggestion = text, True
 
     def suggest_again(self) -> None:
-        """Put what was suggested here once more, where nothing else is written."""
+        """Write the newest suggestion again if the prompt is empty."""
         if self.suggested and not self.text:
             self.suggest(self.suggested)
 
     def restore(self, text: str) -> None:
-        """Put `text` in place of what is written, which is no longer wanted."""
+        """Replace the prompt's text, which isn't kept in the history."""
         self._show(self._pastes.fold_again(text))
 
     def keep(self, text: str) -> None:
-        """Make this the newest of the history."""
+        """Add a text to the history as the newest one, unless it is already."""
         if text.strip() and self._sent[-1:] != [text]:
             self._sent.append(text)
         self._place = len(self._sent)
 
     def write_before(self, text: str) -> None:
-        """Put `text` before what is written."""
+        """Insert a message that came back, in lines of its own before the text."""
         folded, draft = self._pastes.fold_again(_as_words(text)), self.text
         self._show(f"{folded}\n{draft}" if draft.strip() else folded)
 
     def go_on(self, text: str) -> None:
-        """Write this at the cursor: it was typed while something else had the keys."""
+        """Insert at the cursor what was typed while another widget had the focus."""
         if text:
             self.insert_here(self._pastes.fold(text))
             self.is_typed = False
 
     def complete(self, start: int, end: int, text: str) -> None:
-        """Put `text` in the place of the columns from `start` to `end` of the cursor's row."""
+        """Replace the columns from `start` to `end` of the cursor's row."""
         row = self.cursor_location[0]
         if result := self.type_over(text, (row, start), (row, end)):
             self.move_cursor(result.end_location)
@@ -281,11 +283,11 @@ class Prompt(TypedText):
         self.move_cursor(self.document.end)
 
     def on_resize(self) -> None:
-        """The layout may have been painted before the text was wrapped for it."""
+        """Paint again: the text may have been wrapped after the first paint at this size."""
         self.refresh()
 
     async def on_key(self, event: events.Key) -> None:
-        """Keys act in the order they were pressed, however fast they come.
+        """Run the action of a key here, so that keys act in the order in which they were pressed.
 
         Textual would look up a key only after it has bubbled to the app, or, with priority, before it
         reaches the editor: either way it acts out of turn with letters that still wait.
@@ -312,13 +314,13 @@ class Prompt(TypedText):
             self.insert_here(self._pastes.fold(text))
 
     def _apart(self, name: str) -> str:
-        """A name as it stands behind a word."""
+        """Returns the name, with a space before it if the cursor is behind a word."""
         row, column = self.selection.start
         before = self.document.get_line(row)[:column][-1:]
         return f" {name}" if before.strip() else name
 
     def _recall(self, step: int) -> None:
-        """Walk through what was sent; past the newest stands the draft."""
+        """Show the next older (-1) or newer (1) text of the history. The draft comes after the newest."""
         place = self._place + step
         if not 0 <= place <= len(self._sent):
             return
@@ -329,12 +331,13 @@ class Prompt(TypedText):
 
 
 def _as_words(text: str) -> str:
-    """A message that comes back says what it said: without the blank it could be run instead of sent."""
+    """Returns a message as it can be sent again. One that begins like a command gets a space, or it would be
+    run."""
     return f" {text}" if text[:1] in ("/", SHELL_SIGN) else text
 
 
 class Composer(RowWidget):
-    """Draws bar, queue and prompt sign around the prompt."""
+    """Draws the bar, the queued messages and the prompt sign around the prompt."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="composer")
@@ -345,7 +348,7 @@ class Composer(RowWidget):
         """What the key does that sends the oldest queued message now, "" if it does nothing."""
         self._tip = ""
         self.flat = False
-        """Whether it has no blank rows, as in low terminals."""
+        """Whether the empty rows above and below are left out, as in low terminals."""
         self._text_rows = 1
 
     def compose(self) -> ComposeResult:
@@ -356,7 +359,7 @@ class Composer(RowWidget):
         self._place_prompt()
 
     def show(self, state: UiState) -> None:
-        """Draw this state's queue, and its hint in the empty prompt."""
+        """Show the queued messages of this state, and its hint while the prompt is empty."""
         hint = composer_hint(state)
         if self.prompt.placeholder != hint:
             self.prompt.placeholder = hint
@@ -374,7 +377,7 @@ class Composer(RowWidget):
             self.changed()
 
     def set_flat(self, flat: bool) -> None:
-        """With or without the blank rows above and below."""
+        """Leave out the empty rows above and below, or put them back."""
         if flat != self.flat:
             self.flat = flat
             self._place_prompt()
@@ -402,7 +405,7 @@ class Composer(RowWidget):
         return [Text.assemble(bar, row) for row in rows]
 
     def on_text_area_changed(self) -> None:
-        """A new layout costs more than all else that a key does: only where the prompt grew or shrank."""
+        """Lay out the screen only if the number of rows changed: a layout is the slowest part of a key."""
         rows = self.prompt.wrapped_document.height
         self.changed(layout=rows != self._text_rows)
         self._text_rows = rows
@@ -415,7 +418,7 @@ class Composer(RowWidget):
 
     @property
     def _waiting(self) -> tuple[str, ...]:
-        """All messages that wait, in the order in which they will go."""
+        """The waiting messages, in the order in which they will be sent."""
         return (*self._steered, *self._queue)
 
     def _place_prompt(self) -> None:

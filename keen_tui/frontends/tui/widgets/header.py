@@ -28,7 +28,7 @@ class HeaderBar(RowWidget):
 
     @property
     def title(self) -> str:
-        """What the conversation is about; empty until it began."""
+        """The title of the conversation, "" before the first message."""
         return self._title
 
     @title.setter

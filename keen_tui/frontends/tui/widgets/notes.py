@@ -26,7 +26,7 @@ class NoticeRows(RowWidget):
 
     @property
     def text(self) -> str:
-        """What it says; empty hides it."""
+        """The text of the note; "" hides it."""
         return self._text
 
     @text.setter

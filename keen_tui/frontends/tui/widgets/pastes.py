@@ -1,4 +1,4 @@
-"""Long texts in the composer: a label stands for each, and the text goes out in its place."""
+"""Long pastes in the composer: a label is shown for each, and the message contains its text."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ _OF_IMAGES: Final = "[image"
 
 
 def is_long(text: str) -> bool:
-    """Whether a label stands for the text where it is shown."""
+    """Whether the text is too long to be shown in the composer."""
     return len(text) > MOST_CHARACTERS or line_count(text) > MOST_LINES
 
 
 class Pastes:
-    """The texts that were folded, by their labels."""
+    """The long pastes, by their labels."""
 
     def __init__(self) -> None:
         self._folded: dict[str, str] = {}
 
     def fold_again(self, text: str) -> str:
-        """A text that was sent: its labels instead of what they stand for, and a label for all of it if it is
-        still long."""
+        """Returns a text with labels in place of known pastes, and one label for all of it if it is still
+        long."""
         for label, paste in self._folded.items():
             text = text.replace(paste, label)
         return self.fold(text)
 
     def labelled(self, text: str) -> str:
-        """A text that was sent, with the labels of the pastes in it; empty lines at its ends may be gone."""
+        """Returns a sent message with labels in place of its long pastes. Spaces and empty lines at the ends
+        of a paste may be missing in the message."""
         for label, paste in self._folded.items():
             if words := paste.strip():
                 text = text.replace(words, label)
         return text
 
     def fold(self, text: str) -> str:
-        """The text itself or, if that is long, a label for it."""
+        """Returns the text, or a new label for it if it is long."""
         if not is_long(text):
             return text
         lines = line_count(text)
@@ -50,7 +51,7 @@ class Pastes:
         return self.label("pasted", size, text)
 
     def label(self, kind: str, size: str, text: str) -> str:
-        """A label for the text that says what it is and how large."""
+        """Returns a label for the text, which says what it is and how large."""
         label, number = f"[{kind}: {size}]", 1
         while self._folded.get(label, text) != text:
             number += 1
@@ -59,7 +60,8 @@ class Pastes:
         return label
 
     def unfold(self, text: str) -> str:
-        """The text with what its labels stand for; a label that was changed is text like any other."""
+        """Returns the text, each label replaced by its paste. A label that the user has edited stays as it
+        is."""
         labels = [label for label in self._folded if label in text]
         if not labels:
             return text
@@ -67,7 +69,8 @@ class Pastes:
         return any_label.sub(lambda found: self._in_place(found, any_label), text)
 
     def _in_place(self, found: re.Match[str], any_label: re.Pattern[str]) -> str:
-        """What a label stands for. A name stands apart from words, or it would be a part of them."""
+        """Returns the text that a label stands for. The name of an image gets spaces around it, or it would
+        merge with the words beside it."""
         text, whole = self._folded[found[0]], found.string
         if not found[0].startswith(_OF_IMAGES):
             return text
@@ -81,7 +84,8 @@ class Pastes:
         return f"{left}{text}{right}"
 
     def around(self, line: str, column: int) -> tuple[int, int]:
-        """Where the label begins and ends that `column` is within; without one, twice the column."""
+        """Returns the columns where the label around `column` begins and ends, or `column` twice if there is
+        none."""
         for label in self._folded:
             start = line.find(label)
             while start >= 0:
@@ -92,7 +96,7 @@ class Pastes:
 
 
 def pasted(text: str) -> str:
-    """What a terminal sends for a paste, as it is written: LF for every line end, nothing that acts. A long
-    one takes a while: call it in a thread."""
+    """Returns a paste as it is inserted: with LF for every line end, and without control characters. A long
+    one takes a while, so call it in a thread."""
     lines = text.replace("\r", "\n") if "\n" not in text else text
     return "".join(clean(piece, newlines=True, tabs=True) for piece in pieces(lines))

@@ -1,4 +1,4 @@
-"""What is going on, in few words; shared by panels, strip and status bar."""
+"""Short phrases for the state of the session, shared by panels, strip and status bar."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ QUIET_SECONDS = 5.0
 
 
 class Doing(NamedTuple):
-    """What the turn is doing, and for how many seconds. `silent`: in the middle of a reply nothing comes."""
+    """The current activity of the turn, and how many seconds it has lasted. `silent`: the reply has begun,
+    but no text is coming."""
 
     words: str
     seconds: float
@@ -40,7 +41,7 @@ class Doing(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The words with the length of a silence, which they need."""
+        """The words; for a silence, with its length."""
         return f"{self.words} {self.clock}" if self.silent else self.words
 
     @property
@@ -50,7 +51,7 @@ class Doing(NamedTuple):
 
 
 def doing(state: UiState, now: float) -> Doing:
-    """What the turn is doing; a silence in the middle of a reply is named."""
+    """Returns the current activity of the turn, or how long the reply has been silent."""
     if state.hook:
         return Doing(f"hook {state.hook}", now - state.phase_since)
     silence = now - state.last_word_at
@@ -103,7 +104,7 @@ def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
 
 
 def composer_hint(state: UiState) -> str:
-    """What the empty composer says."""
+    """Returns the hint in the empty composer."""
     if state.replay:
         return "This is a replay; you can't send messages"
     if state.running:

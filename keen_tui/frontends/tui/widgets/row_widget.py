@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.terminal.laid_out_once import LaidOutOnce
 from keen_tui.frontends.tui.terminal.strip_widget import StripWidget, filled_strip
 
 GAP = "   "
-"""What stands between two facts in a row."""
+"""The space between two facts in a row."""
 
 BLANK: Final = Text()
 """The blank row. It is one object, so that its strip is used again. It MUST not be changed."""
@@ -32,14 +32,14 @@ Made = TypeVar("Made")
 
 @runtime_checkable
 class Themed(Protocol):
-    """What is drawn in the colours of a theme and with a set of signs."""
+    """A widget that is drawn in the colours of a theme and with a set of glyphs."""
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw with another theme or another set of signs."""
 
 
 class _MadeOfRow(NamedTuple, Generic[Made]):
-    """What was made of a row for a look."""
+    """The result for one row and one look."""
 
     row: Text
     look: Hashable
@@ -47,15 +47,15 @@ class _MadeOfRow(NamedTuple, Generic[Made]):
 
 
 class MadeOfRows(Generic[Made]):
-    """What was made of the rows of the newest picture. Most rows of the next one are the same objects: what
-    was made of them is made of them again without a look at their texts."""
+    """A cache of results for the rows of the newest picture. Most rows of the next picture are the same
+    objects, so their results are found without comparing texts."""
 
     def __init__(self) -> None:
         self._newest: dict[tuple[int, int], _MadeOfRow[Made]] = {}
 
     def of(self, rows: Iterable[tuple[Text, Hashable]], make: Callable[[Text, Any], Made]) -> list[Made]:
-        """What `make` makes of the rows of a picture, each with the look that it is made for. Most rows have
-        the same look, so the hash of a look, which is slow, is worked out once."""
+        """Returns `make(row, look)` for each row of a picture. Most rows have the same look, so its hash,
+        which is slow, is computed once."""
         before, self._newest = self._newest, {}
         hashes: dict[int, tuple[Hashable, int]] = {}
         picture: list[Made] = []

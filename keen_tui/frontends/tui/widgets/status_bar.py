@@ -197,7 +197,7 @@ class StatusBar(RowWidget):
         return self.fact(self.hint("palette"), help_key) if room >= _ROOM_FOR_HINTS else help_key
 
     def _right_of_replay(self, room: int) -> Text:
-        """What can be done while a session is played, and when all of it is there."""
+        """Returns the keys that matter during a replay, and once all of it is shown."""
         first = self.hint("stop", "play the rest") if self._state.replay == "playing" else self.hint("find")
         leave = self.key_hint("ctrl+d", "quit")
         return self.fact(first, leave) if room >= _ROOM_FOR_HINTS else first
@@ -223,7 +223,8 @@ class StatusBar(RowWidget):
         return self.fact(stop, help_key)
 
     def _pending_badge(self, room: int, help_key: Text) -> Text:
-        """What is pending; the key that continues it only while the transcript doesn't show that."""
+        """Returns the badge of an incomplete turn. It names the key that continues the turn only if the
+        transcript doesn't show that key."""
         pending, look = self._state.pending, self.look
         assert pending is not None
         words = f"{self.glyphs.look} pending: {kept_words(pending.calls, pending.agents)}"

@@ -83,7 +83,7 @@ class Strip(RowWidget):
         )
 
     def _words(self) -> tuple[Text, Text]:
-        """What runs, and how long the model has been at it where one may begin to wonder."""
+        """Returns the current activity, and, if the model takes long, for how many seconds."""
         state, look = self._state, self.look
         if state.hook:
             return Text(f"hook {cut(state.hook, _TARGET_CELLS, self.glyphs.more)}", look("text")), Text()
@@ -97,6 +97,6 @@ class Strip(RowWidget):
 
 
 def _told(state: UiState) -> tuple[object, ...]:
-    """What of a state is told here."""
+    """Returns the parts of the state that the strip shows, to compare them."""
     blocks = len(state.past) + len(state.live)
     return state.phase, state.turns, blocks, state.todos, state.hook

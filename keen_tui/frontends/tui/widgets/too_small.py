@@ -1,4 +1,4 @@
-"""What a terminal shows that is too small for anything else."""
+"""The page for terminals that are too small for anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands where the transcript will be, until the first message: the name, a greeting, three keys."""
+"""The welcome, in place of the transcript until the first message: the name, a greeting, three keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PROMISES: Final[Mapping[Mode, str]] = {
     "plan": "Keen reads here and proposes a plan. Nothing is changed before you accept it.",
     "auto": "Keen reads, edits and runs commands without asking.",
 }
-"""What each mode means for somebody who has not sent anything yet."""
+"""Each mode, explained to somebody who hasn't sent a message yet."""
 _KEYS = (
     ("retry", "retry", "picks up where a turn broke off"),
     ("sidebar", "Activity", "every call live, with its output"),

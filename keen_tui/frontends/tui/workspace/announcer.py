@@ -77,7 +77,7 @@ class Announcer:
 
     @property
     def farewell(self) -> str:
-        """What gives the title of before back, once the screen is gone."""
+        """The sequence that restores the terminal's old title once the screen is closed."""
         return GIVE_TITLE_BACK if self._title else ""
 
     def _show_title(self, title: str) -> None:

@@ -1,4 +1,4 @@
-"""What is told outside of the screen: the terminal's title, a bell, a notification of the desktop."""
+"""Signals outside of the screen: the terminal's title, a bell, a notification of the desktop."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def title_of(state: UiState, folder: str) -> str:
 
 
 def title_sequence(title: str) -> str:
-    """What sets the title."""
+    """Returns the sequence that sets the title."""
     return f"\x1b]2;{title}\x1b\\"
 
 
 def news_of(before: UiState, state: UiState, now: float, least_seconds: float) -> str:
-    """What a user who looks elsewhere wants to hear of this change, "" for nothing.
+    """Returns the news in this change for a user who looks elsewhere, "" for none.
 
     Args:
         now: on the clock of `ui.state.apply`.
@@ -77,7 +77,7 @@ def news_of(before: UiState, state: UiState, now: float, least_seconds: float) -
 
 
 def notification(folder: str, news: str, environ: Mapping[str, str], *, passes: bool) -> str:
-    """What has the terminal show a notification, or ring where it is not known to.
+    """Returns the sequence that shows a notification, or a bell if the terminal isn't known to support any.
 
     Args:
         passes: inside tmux, whether it passes on what is meant for the terminal around it.

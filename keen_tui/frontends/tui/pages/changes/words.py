@@ -57,7 +57,7 @@ class ChangesHead(RowWidget):
 
 
 class ReadingFoot(RowWidget):
-    """What is not among the changes, and the keys."""
+    """The foot of the page: changes that it can't show, and the keys."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, commands: int) -> None:
         super().__init__(styles, glyphs, id="changes-foot")

@@ -72,7 +72,7 @@ class PolicyView(Struct, frozen=True):
         return POLICIES.index(self.report.policy)
 
     def size(self, part: ContextPart) -> PartSize:
-        """What the chosen policy sends of a part."""
+        """Returns the size of a part under the chosen policy."""
         return part.sizes[self.chosen]
 
 

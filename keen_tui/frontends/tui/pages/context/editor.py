@@ -1,4 +1,4 @@
-"""What is remembered of a turn, edited by hand: entries are forgotten, notes added, all saved at once."""
+"""The editor of a turn's memory: forgets entries, adds notes, and saves all changes at once."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class EntryRows(RowWidget):
                 return Text(self.glyphs.bullet, self.look("soft"))
 
     def _words(self, entry: MemoryEntry, cells: int) -> tuple[Text, Text]:
-        """What the entry says, and what stands at the right end of its row."""
+        """Returns the text of an entry, and the fact at the right end of its row."""
         look = self.look
         match entry.what:
             case str(path):

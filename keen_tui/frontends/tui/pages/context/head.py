@@ -108,7 +108,7 @@ class ContextHead(RowWidget):
         return Text.assemble((filled, self.look(role)), (track, self.look("track")))
 
     def _reuse(self, policy: int, cells: int) -> Text:
-        """What is the same as in the last request, and its share."""
+        """Returns the tokens that are the same as in the last request, and their share."""
         look, report = self.look, self._view.report
         count, whole = report.reuse[policy].tokens, report.totals[policy].tokens
         if count is None:
@@ -119,7 +119,7 @@ class ContextHead(RowWidget):
         )
 
     def _cost(self, policy: int, cells: int) -> Text:
-        """What the input costs with the cache and without."""
+        """Returns the cost of the input with the prompt cache and without."""
         look, reuse = self.look, self._view.report.reuse[policy]
         if reuse.cost is None:
             return Text("price not known", look("dim"))

@@ -97,7 +97,7 @@ class ReaderPage(RowWidget):
 
 
 class ReaderHead(RowWidget):
-    """What is read, under which policy, and how much it is."""
+    """The head of the page: the part that is read, the policy and the size."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, part: ContextPart, policy: int) -> None:
         super().__init__(styles, glyphs, id="reader-head")

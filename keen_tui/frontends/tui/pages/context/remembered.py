@@ -11,7 +11,7 @@ from keen_tui.text.units import counted
 
 
 class Note(Struct, frozen=True):
-    """What the user wrote down by hand."""
+    """A note that the user added."""
 
     text: str
 
@@ -57,7 +57,7 @@ def memory_of(entries: Sequence[MemoryEntry], before: TurnMemory) -> TurnMemory:
 
 
 def told(turn: int, entries: Sequence[MemoryEntry]) -> str:
-    """What was changed: `turn 3   2 forgotten   1 note added`."""
+    """Returns the changes of an edit in words: `turn 3 2 forgotten 1 note added`."""
     forgotten = sum(entry.forgotten and not entry.added for entry in entries)
     added = sum(entry.added and not entry.forgotten for entry in entries)
     facts = [f"turn {turn}", f"{forgotten} forgotten" if forgotten else ""]

@@ -19,7 +19,7 @@ _PIECE = 2_000
 
 
 _USER = "› "
-"""What stands before the user's words in the text of a part."""
+"""The sign before the user's words in the text of a part."""
 
 
 def text_rows(text: str, cells: int, style: Style) -> Iterator[Text]:

@@ -165,7 +165,7 @@ class OfferList(RowWidget):
         return [(line, self._marked_if_chosen(row, place, width))]
 
     def _head(self, width: int, above: int) -> Text:
-        """What the numbers are, and how many models are out of view above."""
+        """Returns the head of the list: names for its columns, and the number of models out of view above."""
         before = 4 + _TITLE_CELLS + (_ID_CELLS if width >= _WIDE else 0) + _WINDOW_CELLS - 2
         names = Text("context".rjust(before) + "  $ per million tokens", self.look("dim"))
         mark = Text(f"{self.glyphs.up} {above} above", self.look("soft")) if above else Text()

@@ -1,4 +1,4 @@
-"""What the picker lists, as values: providers with their models, narrowed by what was typed. Pure."""
+"""The lines of the model picker as values: providers with their models, filtered by the typed text. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.fuzzy import Matcher
 from keen_tui.domain.models import ModelInfo, ProviderInfo
 
 ANOTHER_SERVER = "another server"
-"""What the line is called that leads to the entry of an address."""
+"""The label of the line that opens the entry of an address."""
 
 MORE_SHOWN = 8
 """Models of a server's own list, beyond those that are known, that are shown before something is typed."""
@@ -35,7 +35,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
     @property
     def more(self) -> tuple[ModelInfo, ...]:
-        """What the server lists beyond the models that are known."""
+        """The models that the server lists and the catalog doesn't have."""
         known = {model.id for model in self.provider.models}
         return tuple(model for model in self.live or () if model.id not in known)
 
@@ -84,7 +84,7 @@ def lines_of(sources: Sequence[Source], query: str, *, others: bool = True) -> l
 
 
 def line_key(line: OfferLine) -> tuple[str, str]:
-    """What a line is about, so that it can be found again in a changed list."""
+    """Returns a key for a line, by which it is found again in a changed list."""
     match line:
         case Offer(model=model):
             return model.provider, model.id
@@ -95,8 +95,8 @@ def line_key(line: OfferLine) -> tuple[str, str]:
 
 
 class _Search:
-    """What was typed, word by word. A word that stands somewhere whole is looked for whole, any other one
-    letter by letter: `opus` finds no Sonnet, `rdrnr` finds Roadrunner."""
+    """A search by the typed words. A word that some text contains is looked for as a whole, any other one
+    letter by letter: `opus` doesn't find Sonnet, `rdrnr` finds Roadrunner."""
 
     def __init__(self, query: str, sources: Sequence[Source]) -> None:
         texts = [text.casefold() for source in sources for text in _texts(source)]

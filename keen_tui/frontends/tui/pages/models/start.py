@@ -60,7 +60,7 @@ class StartRows(RowWidget):
 
     @property
     def entries(self) -> list[Beginning]:
-        """What can be chosen, from the top."""
+        """The ways to begin that can be chosen, from the top."""
         return [line.leads_to for line in self._lines() if line.leads_to is not None]
 
     def entry_at(self, row: int) -> int | None:
@@ -231,7 +231,8 @@ class StartScreen(KeenScreen[Beginning | None]):
         self._rows.changed()
 
     async def _look_around(self) -> None:
-        """What was chosen stays chosen when servers appear above it, unless that was the first anyway."""
+        """Look for servers on this machine. The choice stays when they appear above it, unless the first
+        entry is chosen."""
         servers = await self._models.find_servers()
         chosen = self._rows.entries[self._rows.place]
         self._rows.servers = servers

@@ -1,4 +1,4 @@
-"""What the screens about models are dismissed with."""
+"""The results of the screens about models."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ class FromProvider(Struct, frozen=True):
 
 
 Beginning = ModelInfo | FromProvider | Literal["key", "server", "demo"]
-"""What the first start leads to."""
+"""The choice at the first start."""

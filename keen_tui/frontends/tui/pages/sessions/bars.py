@@ -32,7 +32,7 @@ class SessionsHead(RowWidget):
 
 
 class PutAside(RowWidget):
-    """What was typed, in its place while the field is elsewhere."""
+    """The typed text, shown in its place while the field is somewhere else."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="sessions-aside")

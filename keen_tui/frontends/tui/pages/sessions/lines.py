@@ -1,4 +1,4 @@
-"""What the list of sessions holds: sessions, or places in them where words were found."""
+"""The rows of the list: sessions, or places in them where words were found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the saved sessions and what is looked for among them, as a value."""
+"""The saved sessions, as far as they are loaded, and the search among them, as a value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
 
     @property
     def invitation(self) -> str:
-        """What to type."""
+        """The hint in the empty field."""
         return "search all sessions" if self.in_words else "type to find a session by its title"
 
     @property

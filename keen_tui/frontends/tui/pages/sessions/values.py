@@ -1,4 +1,4 @@
-"""What the screen of saved sessions gives back."""
+"""The results of the screen of saved sessions."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class SettingsScreen(KeenScreen[bool]):
         return True
 
     def _said(self, setting: Setting, text: str) -> str:
-        """What has to be known of the change."""
+        """Returns a sentence about a saved change, "" if there is nothing to add."""
         if setting.source not in ("", "settings file"):
             return f"Saved, but the {setting.source} overrides it."
         if not setting.at_once:
