@@ -1,4 +1,4 @@
-"""What belongs to the open session. Opening another session replaces this one value."""
+"""The state of the open session. Opening another session replaces this one value."""
 
 from __future__ import annotations
 

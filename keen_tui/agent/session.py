@@ -202,7 +202,7 @@ class Session:
 
     @property
     def identity(self) -> Identity:
-        """What pending state belongs to: API, base URL and model together."""
+        """The API, base URL and model together: pending state belongs to them."""
         return self._setup.provider.identity
 
     @property
@@ -212,7 +212,7 @@ class Session:
 
     @property
     def permitted(self) -> Permitted:
-        """What was allowed or forbidden in addition to the mode."""
+        """The permissions apart from the mode: rules and the user's answers."""
         return self._surroundings.added_to(self._approvals.permitted)
 
     @property

@@ -1,4 +1,5 @@
-"""What a session finds at its start: the sandbox for commands, files that were set aside, MCP servers."""
+"""Reports a session's surroundings at its start: the sandbox for commands, files that were set aside, MCP
+servers."""
 
 from __future__ import annotations
 
@@ -102,5 +103,5 @@ class Surroundings:
         return "" if found.sandbox else found.reason
 
     def added_to(self, permitted: Permitted) -> Permitted:
-        """What was allowed or forbidden, with the sandbox and the files that were set aside added."""
+        """Returns the permissions, with the sandbox and the files that were set aside added."""
         return replace(permitted, sandbox=self._sandbox, set_aside=self._toolbox.set_aside)

@@ -39,7 +39,7 @@ HookRuling = Literal["", "allow", "ask", "deny"]
 
 
 class HookAnswer(Struct, frozen=True, kw_only=True):
-    """What one hook, or all hooks of an event together, want.
+    """The answer of one hook, or of all hooks of an event together.
 
     `ruling` is about a call or a permission, `blocks` about everything else; `reason` goes with both.
     `arguments` replace those of the call, under the names that the hook was given; None changes none.
@@ -165,5 +165,5 @@ def with_reason(sentence: str, reason: str, before: str = ": ", *, gives: str = 
 
 
 def denial(answer: HookAnswer) -> str:
-    """What the model reads about a call that a hook denied."""
+    """Returns the text for the model about a call that a hook denied."""
     return with_reason("A hook denied this call", answer.reason, " and says: ")

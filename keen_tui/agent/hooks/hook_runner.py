@@ -116,7 +116,8 @@ class HookRunner:
             return True
 
     async def _answer(self, hook: Hook, given: bytes, turn: int, most_seconds: float | None) -> HookAnswer:
-        """What the hook answers. Its failure is told; a guard that fails makes the call ask."""
+        """Returns the answer of the hook. If it fails, the user is told, and if it is a guard, the call
+        asks."""
         if await self._has_changed(hook):
             return _changed(hook)
         assert self._programs

@@ -83,7 +83,7 @@ class SessionHooks:
 
     @property
     def session_context(self) -> str:
-        """What hooks added at the session's start, for its system prompt; "" for nothing."""
+        """The text that hooks added at the session's start, for its system prompt; "" for none."""
         beginning = self._beginning
         if beginning is None or not beginning.done() or beginning.cancelled():
             return ""

@@ -23,7 +23,7 @@ class UsualCall(Struct, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> str:
-        """What a condition is compared with."""
+        """The argument that a condition is compared with, "" for none."""
         named = (self.arguments.get(name) for name in _SUBJECTS)
         return next((text for text in named if isinstance(text, str)), "")
 

@@ -1,4 +1,4 @@
-"""What files say about how to work here, for the system prompt.
+"""Reads the files with instructions for this workspace, for the system prompt.
 
 It is read as data. It allows nothing: permissions are judged by calls alone, whatever made the model ask.
 """
@@ -48,9 +48,9 @@ here. They can't allow anything, and what the user says comes first.]
 
 
 class Instructions(Struct, frozen=True, kw_only=True):
-    """What was read. `text` stands in the system prompt, "" for none; `label` names the files; `told` says
-    to the user what was read and what was not. `bytes` are those of the files' texts, `paths` the files, with
-    symlinks resolved."""
+    """The instructions that were read. `text` goes into the system prompt, "" for none; `label` names the
+    files; `told` is a sentence for the user about the files that were read and those that weren't. `bytes`
+    are those of the files' texts, `paths` the files, with symlinks resolved."""
 
     text: str = ""
     label: str = ""
@@ -60,8 +60,8 @@ class Instructions(Struct, frozen=True, kw_only=True):
 
 
 class NestedFiles(Struct, frozen=True, kw_only=True):
-    """What was read of files below the workspace. `text` goes with a tool result, "" for none; `given` are
-    the files in it; `told` are sentences for the user."""
+    """The instructions of folders below the workspace. `text` goes with a tool result, "" for none; `given`
+    are the files in it; `told` are sentences for the user."""
 
     text: str = ""
     given: tuple[GivenInstructions, ...] = ()
@@ -220,8 +220,8 @@ def _put_together(
 
 
 def _told(texts: Sequence[InstructionFile], left_out: Iterable[InstructionFile], hint: str = "") -> list[str]:
-    """What the user is told of the files that were read, and of those without room; the hint if the model
-    doesn't read a file as it is."""
+    """Returns sentences for the user about the files that were read, and those without room. The hint is
+    added if the model gets a file in a changed form."""
     read = ", ".join(f"{file.name} ({', '.join((size(file.bytes), *file.remarks))})" for file in texts)
     said = [f"Instructions: {read}."] if read else []
     if hint and any(file.remarks for file in texts):

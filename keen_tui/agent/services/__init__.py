@@ -1,1 +1,1 @@
-"""What front ends need beside the turn: models, saved sessions, the history of prompts."""
+"""Services for front ends, apart from the turn: models, saved sessions, the history of prompts."""

@@ -23,7 +23,7 @@ class ChangeService:
         self._backup = backup
 
     async def changes(self, turn: int) -> Changes:
-        """What a turn changed; 0: of all turns, -1: of the newest turn that changed any.
+        """Returns the changes of a turn; 0: of all turns, -1: of the newest turn that changed any.
 
         Raises:
             SessionRefused: nothing is kept, or no turn changed a file. StorageFailed: it can't be read.

@@ -40,7 +40,7 @@ class Neighbours:
         self._here: dict[tuple[int, float], Present] = {}
         self._seen: dict[str, Present] = {}
         self._said: dict[tuple[int, float], str] = {}
-        """What was said about each program that is here."""
+        """The sentence that was said about each of the other programs here."""
         self._untold: list[str] = []
         self._hints = Hints()
         self._session_id = self._title = ""

@@ -1,4 +1,4 @@
-"""What the user writes, for a front end: remembered beside everything else, in order."""
+"""The history of prompts, for a front end: saved in the background, in order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PromptHistory:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="prompts")
 
     async def earlier(self) -> Earlier:
-        """What was written before, and the drafts that were left behind here, which are gone then."""
+        """Returns the earlier prompts, and the drafts that were left in this folder, which are deleted."""
         sent: Sequence[SavedPrompt] = await self._done(self._store.sent) or ()
         drafts: Sequence[str] = await self._done(self._store.take_drafts) or ()
         here = [each.text for each in sent if each.folder == self._folder]

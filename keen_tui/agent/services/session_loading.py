@@ -31,12 +31,12 @@ KeptPending = tuple[Identity, PendingState]
 
 
 _OF_A_COPY = (SessionRenamed, TurnAbandoned)
-"""What is written to a copy when it is made and first opened."""
+"""Events that are written to a copy of a session when it is made and first opened."""
 
 
 class Opening(Struct, frozen=True):
-    """What stands in the file, all that follows from it, and the lock that is held on it; None where nothing
-    can be written. `kept` is pending state that continues, `has_run` says whether it had a run."""
+    """The content of a session's file, the values derived from it, and the lock on it; None if nothing can be
+    written. `kept` is pending state that continues, `has_run` says whether it had a run."""
 
     lock: SessionLock | None
     saved: SessionFile

@@ -95,7 +95,7 @@ class SessionWriter:
         return is_saved
 
     def stop_listening(self) -> None:
-        """What is published from now on belongs to another session."""
+        """Stop reading events: those that are published from now on belong to another session."""
         self._journal.stop_reading()
 
     async def close(self) -> bool:

@@ -36,7 +36,7 @@ class TreeService:
         return Path(self._tree.record.project)
 
     async def report(self) -> TreeReport:
-        """What it holds now. Raises WorkTreeFailed."""
+        """Returns the current state of the work tree. Raises WorkTreeFailed."""
         state = await asyncio.to_thread(self._tree.state)
         return TreeReport(
             changes=state.changes,

@@ -63,7 +63,7 @@ class TurnBackup:
 
 
 class TurnChanges:
-    """What turns changed. Every method reads the disk: call it in a thread."""
+    """The file changes of turns. Every method reads the disk: call it in a thread."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self._checkpoints = checkpoints

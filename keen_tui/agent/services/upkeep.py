@@ -33,7 +33,7 @@ class Upkeep:
             self._indexing = asyncio.create_task(self._index())
 
     def stop_indexing(self) -> None:
-        """What is not indexed yet is left to the next start."""
+        """Stop indexing. The rest is left to the next start."""
         self._is_leaving.set()
         if self._indexing:
             self._indexing.cancel()

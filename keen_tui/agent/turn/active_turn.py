@@ -39,7 +39,7 @@ class _RepeatWatch:
 
 
 class ActiveTurn(Struct, kw_only=True):
-    """What a turn has gathered so far in this attempt. The messages of `past` end with its user message;
+    """The state of a running attempt of a turn. The messages of `past` end with its user message;
     `seconds_before` is the time of attempts that kept nothing; `open_step` is a step with unfinished calls,
     None if there is none."""
 

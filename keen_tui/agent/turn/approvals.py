@@ -53,8 +53,8 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True):
 
 
 class Grants(Struct):
-    """What was allowed for the session: kinds of calls, and beginnings of commands. A session shares it with
-    its sub-agents, except those that work in another folder."""
+    """The user's permissions for this session: kinds of calls, and beginnings of commands. A session shares
+    them with its sub-agents, except those that work in another folder."""
 
     kinds: set[Grant] = field(default_factory=set)
     commands: tuple[CommandPattern, ...] = ()
@@ -267,7 +267,7 @@ class Approvals:
 
     @property
     def permitted(self) -> Permitted:
-        """What was allowed or forbidden beside the mode."""
+        """The permissions apart from the mode: rules, and answers for this session and this folder."""
         saved = self._allowances.all if self._allowances else ()
         return Permitted(
             rules=tuple(f"{rule.ruling} {rule.text}" for rule in self._rules),

@@ -1,4 +1,4 @@
-"""What a prompt cache can reuse of the next request, and what the request's input costs.
+"""Computes how much of the next request a prompt cache can reuse, and the cost of the request's input.
 
 A cache knows a prompt by its beginning. So the next request is compared, from the first byte on, with the
 newest one that was answered, both in the order in which the cache of the API reads them
@@ -27,8 +27,8 @@ from keen_tui.providers.wire.provider import StepRequest
 def cache_reuse(
     request: StepRequest, tokens: int, policy: MemoryPolicy, setup: TurnSetup, bytes_per_token: float
 ) -> CacheReuse:
-    """What can be reused of this request, which `policy` makes `tokens` long. With another model it is
-    nothing: each has a cache of its own."""
+    """Returns how much of this request can be reused; `policy` makes it `tokens` long. After a change of
+    model that is nothing: each model has a cache of its own."""
     newest, provider = setup.newest_request, setup.provider
     whole_cost = _cost(tokens, 0, setup)
     if newest.identity is None:

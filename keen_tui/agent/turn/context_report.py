@@ -229,8 +229,8 @@ def _readable_step(step: ToolStep) -> str:
 
 
 def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pending: bool) -> str:
-    """What of the turn is not sent: its calls, and the skills and resources that it used, where the policy
-    does not replay them."""
+    """Returns the parts of the turn that aren't sent, in words: its calls, and the skills and resources that
+    it used, if the policy doesn't replay them."""
     turn = parts[0].turn
     if kind != "turn" or is_pending or any(isinstance(part, PastStep) for part in parts):
         return ""
@@ -255,7 +255,7 @@ def _attached(past: Past, parts: Sequence[Part], *, are_sent: bool) -> list[str]
 
 
 def _includes(parts: Sequence[Part], past: Past) -> str:
-    """What the sent results include: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
+    """Returns the contents of the sent results: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
     turn = parts[0].turn
     if not any(isinstance(part, PastStep | NativeTrace) for part in parts):
         return ", ".join(_attached(past, parts, are_sent=True))

@@ -98,8 +98,8 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
 
 
 async def _boundary(turn: ActiveTurn, setup: TurnSetup) -> Broken | None:
-    """What comes between the results of a step and the next one: the end that a hook wants, or the user's
-    steering messages."""
+    """Handle the time between the results of a step and the next one. Returns the end of the turn if a hook
+    wants it; otherwise sends the user's steering messages."""
     if (why := setup.hooks.wants_end) is not None:
         return Broken(reason="hook", detail=with_reason("A hook ended the turn", why))
     await _steer(turn, setup)

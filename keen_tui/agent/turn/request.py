@@ -16,7 +16,7 @@ from keen_tui.memory.projection import Projector
 from keen_tui.providers.wire.provider import StepRequest
 
 _ONE_TASK = "- You do one task, and see nothing of others."
-"""What a sub-agent remembers, for the system prompt."""
+"""The line about memory in the system prompt of a sub-agent."""
 
 
 _PROMPT = """\

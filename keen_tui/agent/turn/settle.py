@@ -50,7 +50,7 @@ ToolCalls = Sequence[tuple[ToolCall, ToolResult]]
 
 
 class TurnRecord(Struct, frozen=True, kw_only=True):
-    """What one attempt of a turn gathered.
+    """The record of one attempt of a turn.
 
     `injected` is the pending state that it continued from. `trace` and `texts` come from the whole steps of
     this attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or

@@ -1,4 +1,4 @@
-"""What the user is told about the end of a reply, and which of its calls may run."""
+"""Decides which calls of a reply may run, by how the reply ended, and tells the user about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks add to a turn: to the user's message, and to results."""
+"""Adds the texts of hooks to a turn: to the user's message, and to results."""
 
 from __future__ import annotations
 

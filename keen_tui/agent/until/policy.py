@@ -1,4 +1,4 @@
-"""What a run does next. A pure function over its progress.
+"""Decides the next step of a run. A pure function over its progress.
 
 After a turn that is done the check runs; after a check that failed the next turn begins with its output; a
 turn that ended midway is retried, after a wait where waiting helps. Everything else ends the run (turn.md
@@ -33,7 +33,7 @@ _AT_ONCE: Final[frozenset[EndReason]] = frozenset(("step_limit", "empty"))
 """Tried again without a wait, but not for ever: the model has to do something else than last time."""
 
 _IN_TIME: Final[frozenset[EndReason]] = frozenset(("network", "cut", "stalled"))
-"""What passes if one waits."""
+"""Ends of a turn that are worth a retry after a wait."""
 
 
 class SendMessage(Struct, frozen=True):
@@ -69,7 +69,7 @@ RunStep = SendMessage | RunCheck | RetryTurn | WaitFirst | EndRun
 
 
 def next_step(progress: RunProgress) -> RunStep | None:
-    """What to do now; None while a turn or the check runs, or while the run waits."""
+    """Returns the next step; None while a turn or the check runs, or while the run waits."""
     match progress.stage:
         case "passed":
             return EndRun("passed", "The check passed.")

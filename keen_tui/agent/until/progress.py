@@ -43,8 +43,8 @@ from keen_tui.domain.messages import CommandUnwatched, FileChanged, ServerCalled
 from keen_tui.domain.runs import RetriedTurns, RunEnd, RunLimits, RunReport
 
 Stage = Literal["task", "turn", "broken", "done", "checking", "failed", "passed"]
-"""What happened last: the task waits to be sent, a turn runs, ended midway, or is done; the check runs,
-failed, or passed."""
+"""The newest event of the run: the task waits to be sent, a turn runs, ended midway, or is done; the check
+runs, failed, or passed."""
 
 _Item = TypeVar("_Item")
 _MAY_CHANGE_FILES = (FileChanged, CommandUnwatched, ServerCalled)
@@ -182,7 +182,7 @@ def after(progress: RunProgress, event: Event) -> RunProgress:
 
 
 def report_of(progress: RunProgress, end: RunEnd, detail: str) -> RunReport:
-    """What the run came to, if it ends now."""
+    """Returns the report of a run that ends now."""
     counts = Counter(progress.retries)
     return RunReport(
         check=progress.check,

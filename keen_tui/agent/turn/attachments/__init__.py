@@ -1,1 +1,1 @@
-"""What goes with a message: images, skills and resources of MCP servers that it names."""
+"""The attachments of a message: images, skills and resources of MCP servers that it names."""

@@ -1,4 +1,4 @@
-"""What becomes of a message: it is sent, steers the turn, or calls a command."""
+"""Takes a message from the composer: sends it, steers the turn with it, or runs it as a command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Outbox:
         self._models = models
         self._sessions = sessions
         self._filled_in = ""
-        """What was typed for the prompt that a server is filling in."""
+        """The command line of the prompt that a server is filling in, "" for none."""
 
     def send(self, text: str) -> None:
         """Do what the message says."""

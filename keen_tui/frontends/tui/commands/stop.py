@@ -1,4 +1,4 @@
-"""What esc and ctrl+c mean."""
+"""Handles esc and ctrl+c."""
 
 from __future__ import annotations
 

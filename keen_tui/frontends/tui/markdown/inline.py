@@ -101,7 +101,7 @@ def _style(face: _Face, styles: Styles) -> Style:
 
 @lru_cache(maxsize=256)
 def _opened(href: str) -> Style:
-    """What makes text a link, for the terminal and for a click."""
+    """Returns the style of a link: the terminal can open it, and so can a click."""
     return Style(link=href) + Style.from_meta({"href": href})
 
 

@@ -1,4 +1,4 @@
-"""What each action does in the workspace."""
+"""The handler of each action in the workspace."""
 
 from __future__ import annotations
 

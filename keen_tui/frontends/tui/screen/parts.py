@@ -34,7 +34,7 @@ from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 
 class Parts:
-    """What keys and messages do is done by these."""
+    """The objects that do the work for keys and messages."""
 
     def __init__(
         self,

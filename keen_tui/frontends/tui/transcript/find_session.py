@@ -52,7 +52,7 @@ class FindSession:
         self._counted = counted
         self._departure: _Departure | None = None
         self._reported: Tally | None = None
-        """What was said last of these words."""
+        """The count that was shown last for these words."""
         self._searching = False
 
     def find(self, words: str, *, turn: int = 0) -> None:

@@ -152,8 +152,8 @@ class Completer:
             self.take()
 
     async def _named(self, letters: str) -> AsyncIterator[Sequence[Completion] | None]:
-        """What the letters behind an @ could name: resources of the server before a colon, or files. Yields
-        again as more is found, and None if a server takes long to answer."""
+        """Yields the completions of the letters after an @: resources of the server before a colon, or files.
+        Yields again as more are found, and None if a server takes long to answer."""
         files, servers = self._view.files, self._view.servers
         names = servers.with_resources() if servers else ()
         part, colon, rest = letters.partition(":")

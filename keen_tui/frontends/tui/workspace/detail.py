@@ -34,7 +34,7 @@ class DetailLevel:
             self._view.say(_SAID[self._view.transcript.next_folding()])
 
     def leave_whole(self) -> None:
-        """What was asked about is settled: there is nothing to read any more."""
+        """Close the page about the question's subject, because the question is settled."""
         if self._whole is not None and self._whole.is_current:
             self._whole.dismiss()
 

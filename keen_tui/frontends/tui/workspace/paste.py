@@ -44,7 +44,7 @@ class ImagePaste:
         view.prompt.paste_image(size, mention(kept.path, view.session.workspace))
 
     def _paste_text(self, otherwise: str) -> None:
-        """What the program itself copied, as the key did before it knew images."""
+        """Paste the text that was copied in this program, or say `otherwise` if there is none."""
         if self._view.app.clipboard:
             self._view.prompt.action_paste()
         else:

@@ -1,4 +1,4 @@
-"""What was written is remembered: the search in earlier messages, and the draft."""
+"""The search in earlier messages, and the draft of a message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MessageSearch:
         self._view = view
         self._draft_before: str | None = None
         self.elsewhere: Sequence[str] = ()
-        """What was sent from other folders, oldest first."""
+        """Messages that were sent from other folders, oldest first."""
 
     @property
     def is_open(self) -> bool:
@@ -33,7 +33,7 @@ class MessageSearch:
 
     @property
     def draft(self) -> str:
-        """What was being written, which the words to look for may have taken the place of."""
+        """The message being written. During a search it isn't in the composer."""
         return self._view.prompt.written if self._draft_before is None else self._draft_before
 
     def begin(self) -> None:

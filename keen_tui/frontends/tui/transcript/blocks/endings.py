@@ -118,7 +118,8 @@ def _draw_settled(block: EndBlock, end: TurnIncomplete, context: BlockContext) -
 def _what_was_kept(
     block: EndBlock, end: TurnIncomplete, context: BlockContext, on: str | None
 ) -> list[list[Segment]]:
-    """What an incomplete turn keeps, what it doesn't, and the calls whose effects nobody knows."""
+    """Returns rows about the work that an incomplete turn keeps, the text that is lost, and the calls whose
+    effects aren't known."""
     changed = len(end.turn_memory.files_changed)
     kept = [kept_words(end.calls, end.agents)]
     kept += [counted(changed, "changed file")] if changed else []

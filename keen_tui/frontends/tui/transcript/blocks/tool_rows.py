@@ -173,7 +173,8 @@ def contact_words(contacts: Sequence[HostContacted]) -> str:
 
 
 def remarks(block: ToolBlock) -> list[str]:
-    """What stands below a call, a row each: the hosts that its command reached, the files that it changed."""
+    """Returns the remarks below a call, one for each row: the hosts that its command reached, the files that
+    it changed."""
     changed = changed_words(block.shown) if isinstance(block.shown, CommandDisplay) else ""
     return [words for words in (contact_words(block.contacts), changed) if words]
 
