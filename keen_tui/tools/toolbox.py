@@ -122,7 +122,7 @@ class Toolbox:
         return (*own, *self.servers.offered) if self.servers else own
 
     def target(self, call: ToolCall) -> str:
-        """What the call acts on, in a few words; "" if that isn't known."""
+        """Returns the target of the call in a few words; "" if it isn't known."""
         tool = self._tool(call.name)
         return tool.target(call.arguments) if tool else ""
 

@@ -246,7 +246,7 @@ class Bash:
         return access, shown_parts(access)
 
     async def _secrets_of(self, running: ShellRun) -> Sequence[str]:
-        """What to remove from its output: API keys, and the password of its proxy."""
+        """Returns the texts to remove from its output: API keys, and the password of its proxy."""
         keys = await asyncio.to_thread(lambda: tuple(self._keys()))
         return (*keys, running.gate.password) if running.gate else keys
 

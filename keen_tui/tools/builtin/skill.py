@@ -90,7 +90,7 @@ class UseSkill:
         )
 
     def _others(self) -> str:
-        """What the model may try instead."""
+        """Returns a sentence about what the model may try instead."""
         if self._shelf.is_searched:
             return "Search with query, or take a name from the list in the system prompt."
         known = ", ".join(each.name for each in self._shelf.by_name.values() if each.for_model)

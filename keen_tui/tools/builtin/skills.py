@@ -28,7 +28,7 @@ MOST_FILES: Final = 50
 
 
 class GivenSkill(Struct, frozen=True, kw_only=True):
-    """What the model is given: `text` with its marks, of which `bytes` are the skill's own."""
+    """A skill as the model gets it: `text` with its marks, of which `bytes` are the skill's own."""
 
     text: str
     bytes: int

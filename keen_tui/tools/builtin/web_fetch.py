@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def page_fetcher(internet: Internet) -> Fetcher:
-    """What fetches pages from there."""
+    """Returns the fetcher of pages from there."""
     from keen_tui.tools.web.fetching import Fetcher  # noqa: PLC0415 - not before a page is fetched
 
     return Fetcher(internet)

@@ -54,7 +54,7 @@ _DAMAGE: Final = (
 
 
 def named_paths(text: str) -> Iterator[str]:
-    """What stands after each @ in the text: paths, and names of resources."""
+    """Yields the names after each @ in the text: paths, and names of resources."""
     for found in _NAMED.finditer(text):
         before = text[found.start() - 1 : found.start()]
         if not before or before.isspace() or before in _BEFORE_NAMES:

@@ -1,4 +1,4 @@
-"""What became of the changes that a command made in a shadow."""
+"""The fate of the changes that a command made in a shadow."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 
 class BroughtBack(Struct, frozen=True):
-    """What became of a command's changes: sentences about those that stay in the shadow, and the `.git` files
-    of work trees that it made. `is_done`: refs or HEAD changed, so running the command again might do that
+    """The fate of a command's changes: sentences about those that stay in the shadow, and the `.git` files of
+    work trees that it made. `is_done`: refs or HEAD changed, so running the command again might do that
     twice. `is_held`: nothing could be brought back yet."""
 
     sentences: tuple[str, ...] = ()

@@ -1,4 +1,5 @@
-"""What in a repository is data: what a shadow gets, and what may come back from it, an allow-list. Pure.
+"""The parts of a repository that are data: an allow-list of what a shadow gets, and what may come back from
+it. Pure.
 
 Everything else in there can make git run a program or read another file: settings, hooks, attributes, `exec`
 lines of a rebase, and whatever later versions of git will learn to obey.
@@ -157,7 +158,7 @@ def is_of_work_tree(ref: str) -> bool:
 
 
 def ref_value(content: bytes) -> str | None:
-    """What a file of a ref says: a hash, or `ref: refs/...`; None if it says neither."""
+    """Returns the value in the file of a ref: a hash, or `ref: refs/...`; None if it is neither."""
     if _VALUE.fullmatch(content):
         return content.strip().decode("ascii")
     symbolic = _SYMBOLIC.fullmatch(content)

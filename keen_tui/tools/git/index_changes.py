@@ -30,8 +30,8 @@ _BLOCKS: Final = (32_768, 2_048)
 
 
 class StagedEntry(Struct, frozen=True):
-    """What an index says of a path: its mode in octal digits, the hash of its content, and its stage: 0, or 1
-    to 3 in a conflict."""
+    """The entry of a path in an index: its mode in octal digits, the hash of its content, and its stage: 0,
+    or 1 to 3 in a conflict."""
 
     mode: str
     oid: str

@@ -33,7 +33,7 @@ _MOST_BYTES: Final = 1_000_000_000
 
 
 class WorkTreeState(Struct, frozen=True, kw_only=True):
-    """What a work tree holds.
+    """The state of a work tree.
 
     `files` have changes that aren't committed; untracked ones count, ignored ones don't. `commits` are on its
     branch and on no other, and `ahead` those that `base` lacks. `base` is the branch on which it was begun,
@@ -59,7 +59,7 @@ class WorkTreeState(Struct, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> str:
-        """What would be lost with it, in a few words; "" for nothing."""
+        """The work that would be lost with the work tree, in a few words; "" for none."""
         files = (f"{counted(self.files, 'file')} with uncommitted changes",) if self.files else ()
         commits = (f"{counted(self.commits, 'commit')} that no other branch has",) if self.commits else ()
         return " and ".join((*files, *commits))
@@ -95,7 +95,7 @@ class LinkedTree:
         return self._line("rev-parse", "HEAD"), self._line("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def state(self) -> WorkTreeState:
-        """What it holds now."""
+        """Returns the current state."""
         base = self._base()
         files = len(self._changed_files())
         ahead = self._count("HEAD", "--not", base or self.record.commit)

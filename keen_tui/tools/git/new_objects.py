@@ -173,7 +173,8 @@ class NewObjects:
 
 
 def _zlib_content(file: IO[bytes], most: int) -> bytes:
-    """What a loose object holds. Raises ValueError if that is larger than `most`, and zlib.error."""
+    """Returns the content of a loose object. Raises ValueError if that is larger than `most`, and
+    zlib.error."""
     reader = zlib.decompressobj()
     content = bytearray()
     while not reader.eof and (chunk := file.read(_CHUNK)):

@@ -105,7 +105,7 @@ class OwnGit:
 
 
 def _complaint(stderr: bytes) -> str:
-    """What git complained about, as one line, without its hints."""
+    """Returns git's error message as one line, without its hints."""
     lines = stderr.decode("utf-8", "replace").splitlines()
     told = [line.strip() for line in lines if line.strip() and not line.startswith("hint:")]
     text = clean(" ".join(told)).removeprefix("fatal: ").removeprefix("error: ")

@@ -91,7 +91,7 @@ class GitFolder:
         self._files_of_shadow = FolderStamps(shadow, PASSED_OVER)
         self._left: Stamps = {}
         self._copies: dict[str, bytes] = {}
-        """What the small files held when they were copied."""
+        """The content of the small files when they were copied, by their names."""
         self._log_sizes: dict[str, int] = {}
 
     @property
@@ -174,7 +174,7 @@ class GitFolder:
             self.put("index", content_of(copy, most=_LARGEST))
 
     def ran(self, *words: str, given: bytes = b"") -> bytes:
-        """What git says in the repository. Raises WorkTreeFailed."""
+        """Returns the output of a git command in the repository. Raises WorkTreeFailed."""
         tree = (f"--work-tree={self.tree}",) if self.tree else ()
         return self._git.output(self.tree or self.real, f"--git-dir={self.real}", *tree, *words, given=given)
 
@@ -333,7 +333,8 @@ class GitFolder:
         return b" missing" in self.ran("cat-file", "--batch-check=", given="\n".join(objects).encode())
 
     def commits_named(self, changed: Collection[str]) -> Iterator[str]:
-        """What HEAD, the stash, refs and files of an operation name that have changed. Raises OSError."""
+        """Yields the objects that changed files name: HEAD, the stash, refs and files of an operation. Raises
+        OSError."""
         for name in changed:
             if names_objects(name):
                 yield from objects_in(name, self._of_shadow(name))
@@ -365,7 +366,7 @@ class GitFolder:
             self.pending.add(name)
 
     def copied(self, name: str) -> bytes:
-        """What a file held when it was copied, b"" if it wasn't."""
+        """Returns the content of a file when it was copied, b"" if it wasn't."""
         return self._copies.get(name, b"")
 
     def is_same(self, name: str) -> bool:

@@ -26,7 +26,7 @@ _LONGEST: Final = 4_096
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Refs = Mapping[str, str]
-"""What each ref says: a hash, or `ref: refs/...`."""
+"""The value of each ref: a hash, or `ref: refs/...`."""
 
 
 class RefReader:

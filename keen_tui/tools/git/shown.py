@@ -105,7 +105,8 @@ class CommandGit:
         self._lock = threading.Lock()
 
     def view(self, hidden: Sequence[Path], *, writes: bool) -> ShownGit | None:
-        """What a command finds, without the `hidden` files of the work tree; None without git."""
+        """Returns the repository as a command is to see it, without the `hidden` files of the work tree; None
+        without git."""
         try:
             git = OwnGit(missing=_MISSING)
         except ConfigError:

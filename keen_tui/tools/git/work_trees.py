@@ -215,7 +215,8 @@ class WorkTrees:
         return LinkedTree(tree, whole, self._git)
 
     def _origin(self, folder: Path) -> _Origin:
-        """What is checked out in the folder: in a work tree of Keen's as its record says."""
+        """Returns the commit and the branch that are checked out in the folder, and the number of its
+        uncommitted files; in one of Keen's work trees, according to its record."""
         inside = tree_at(folder, self._environ)
         if inside:
             tree = self._require_whole(*inside)

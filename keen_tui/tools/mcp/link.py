@@ -20,7 +20,7 @@ AuthFactory = Callable[[McpServer], "Awaitable[httpx2.Auth | None]"]
 
 
 class ServerIdentity(Struct, frozen=True, kw_only=True):
-    """What a server says about itself. `protocol` is the version in use; `instructions` are the server's
+    """A server's description of itself. `protocol` is the version in use; `instructions` are the server's
     words for the model."""
 
     name: str
@@ -55,7 +55,7 @@ class ServerLink(Protocol):
 
     @property
     def identity(self) -> ServerIdentity:
-        """What the server says about itself."""
+        """The server's description of itself."""
         ...
 
     async def tools(self) -> list[dict[str, Any]]:

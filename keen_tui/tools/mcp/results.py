@@ -39,7 +39,7 @@ _SUFFIXES: Final = {
 
 
 class ServerResult(Struct, frozen=True, kw_only=True):
-    """What a server returned: `text` for the model, `shown` for the user, and images."""
+    """The result of a server: `text` for the model, `shown` for the user, and images."""
 
     text: str
     shown: str

@@ -53,7 +53,7 @@ class SdkLink:
 
     @property
     def identity(self) -> ServerIdentity:
-        """What the server says about itself."""
+        """The server's description of itself."""
         info, offers = self._client.server_info, self._client.server_capabilities
         return ServerIdentity(
             name=info.name if info else "",

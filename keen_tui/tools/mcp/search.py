@@ -93,7 +93,7 @@ class ToolSearch:
 
 
 def described(tool: ServerTool) -> tuple[str, str]:
-    """What a search looks at."""
+    """Returns the texts that a search compares with: the name and the description."""
     return tool.spec.name, tool.spec.description
 
 

@@ -44,7 +44,7 @@ _Answer = TypeVar("_Answer")
 
 
 class ServerNeeds(Struct, frozen=True, kw_only=True):
-    """What servers need from the program: the workspace, the sandbox, and what signs requests."""
+    """The objects that servers need: the workspace, the sandbox, and the maker of request signatures."""
 
     root: Path
     sandbox: SandboxFinder
@@ -85,7 +85,7 @@ class ServerConnection:
         self._tell_user = tell
         self._tell_over = tell_over
         self._told = ""
-        """What the user was told about the state of the server."""
+        """The newest sentence for the user about the state of the server, "" for none."""
         self._link: ServerLink | None = None
         self._signals: asyncio.Queue[_Signal] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None

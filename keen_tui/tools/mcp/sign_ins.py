@@ -86,8 +86,9 @@ class SignIns:
         return self._store.lock()
 
     async def auth(self, server: McpServer) -> httpx2.Auth | None:
-        """What signs requests to the server with the sign-in's tokens and renews them; never asks the user.
-        None: nobody has signed in, or the server's headers have an Authorization of their own.
+        """Returns the object that signs requests with the tokens of the sign-in, and renews them; it never
+        asks the user. None if nobody has signed in, or if the server's headers have an Authorization of their
+        own.
 
         Raises:
             ServerFailed: the sign-in can't be read; the text is the end of a sentence.

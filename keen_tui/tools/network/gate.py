@@ -47,7 +47,7 @@ class HostGate:
 
     def __init__(self, limit: TimeLimit, wanted: Sequence[Host] = (), install: str = "") -> None:
         self.password = secrets.token_hex(16)
-        """What its proxy asks for where other commands could reach that proxy."""
+        """The password of its proxy, needed if other commands could reach that proxy."""
         self.wanted = tuple(wanted)
         self.install = install
         self._limit = limit

@@ -40,7 +40,7 @@ _HOP_BY_HOP: Final = frozenset(
 
 Headers = Iterable[tuple[bytes, bytes]]
 HttpEvent = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
-"""What h11 returns next."""
+"""The events that h11 returns."""
 
 
 class Refused(Exception):

@@ -73,7 +73,8 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
 
 
 def _first_concern(parts: Sequence[CommandPart]) -> str:
-    """What the first part that asks does, with its name if there are several parts; "" for none."""
+    """Returns the concern about the first part that asks, with its number if there are several parts; "" for
+    none."""
     for number, part in enumerate(parts, 1):
         if part.concern and len(parts) > 1:
             return f"{part.concern} (part {number} of {len(parts)})"
@@ -83,7 +84,7 @@ def _first_concern(parts: Sequence[CommandPart]) -> str:
 
 
 def _what_is_lost(mentions: Sequence[Sequence[str]]) -> str:
-    """What the commands would lose, with the command if there are several; "" for nothing."""
+    """Returns the loss that the commands would cause, with the command if there are several; "" for none."""
     for words in mentions:
         if lost := thrown_away([words]):
             return f"{lost} ({in_short(words)})" if len(mentions) > 1 else lost

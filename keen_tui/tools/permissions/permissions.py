@@ -27,12 +27,12 @@ _UNHELD: Grant = ("unheld", "commands")
 
 
 Allowance = CommandPattern | HostPattern | WebHosts
-"""What can be allowed permanently in a workspace."""
+"""A permission that can be given permanently in a workspace."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What to do with a call. The texts are for the question, or for the model (`refusal`); `refused` is the
-    refusal in a few words for the person.
+    """The decision about a call. The texts are for the question, or for the model (`refusal`); `refused` is
+    the refusal in a few words for the person.
 
     `grant` says what "allow this kind" would allow, None if that isn't offered; if `grant_key` was allowed
     before, the call runs without a question. `saves` are the commands, and `hosts` the hosts, that can be
@@ -71,7 +71,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return any(pattern.more for pattern in self.saves)
 
     def after_trial(self, reason: str) -> Verdict:
-        """What to do after a trial that wasn't enough, for that reason."""
+        """Returns the decision after a read-only run that failed for that reason."""
         if self.refusal:
             refusal = f"plan mode is on, so commands run read-only, and this was not enough: {reason}"
             return replace(self, decision="refuse", refusal=refusal)
@@ -90,8 +90,8 @@ _PLAN_REFUSAL = Verdict(
 
 
 class Allowed(Struct, frozen=True, kw_only=True):
-    """What the person allowed or forbade besides the mode: rules of the settings, answers for this session,
-    and commands and web hosts that are always allowed in this workspace."""
+    """The person's permissions apart from the mode: rules of the settings, answers for this session, and
+    commands and web hosts that are always allowed in this workspace."""
 
     rules: Rules = NO_RULES
     granted: Collection[Grant] = ()

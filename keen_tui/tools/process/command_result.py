@@ -36,7 +36,7 @@ def command_result(
 
 
 def _refusals(refused: Sequence[str]) -> list[str]:
-    """What the model is told about refused hosts."""
+    """Returns the lines for the model about refused hosts."""
     more = len(refused) - _MOST_REFUSALS
     shown = [f"[no network to {each}]" for each in refused[:_MOST_REFUSALS]]
     return [*shown, f"[and {more} more hosts]"] if more > 0 else shown

@@ -17,8 +17,8 @@ from keen_tui.tools.quarantine.repositories import Program, leads_to_one, progra
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 
 SearchScope = Literal["nothing", "repositories", "acting", "everything"]
-"""What to look for: repositories that would run programs; also files that act as soon as somebody opens the
-folder; also files that run in builds."""
+"""The scope of a search for new files: repositories that would run programs; also files that act as soon as
+somebody opens the folder; also files that run in builds."""
 
 _Identity = tuple[int, ...]
 """Identifies a file while only folders above its own are renamed."""

@@ -46,13 +46,13 @@ class NewFiles:
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        """What the sandbox has just read isn't new. Blocks."""
+        """Note the files that are there now: they aren't new. Blocks."""
         with self._lock:
             if self.scope != "nothing":
                 self._before = self._look.before(self.scope)
 
     def accept(self, paths: Collection[str]) -> None:
-        """What is at these paths isn't new either: somebody else created it, with a yes. Blocks."""
+        """Note that these paths aren't new either: somebody else created them, after a yes. Blocks."""
         with self._lock:
             if self._before is not None:
                 self._before = self._look.accepted(self._before, paths)

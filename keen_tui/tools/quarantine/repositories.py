@@ -111,7 +111,7 @@ def _cant_run(mode: int) -> bool:
 
 
 def _said(pointer: Path) -> tuple[int, ...]:
-    """What a `.git` file says, and where; () if it is none."""
+    """Returns the bytes of the path and of the content of a `.git` file; () if it isn't a file."""
     with suppress(OSError):
         return (*os.fsencode(pointer), *(content_of(pointer, most=_LONGEST_PATH) or b""))
     return ()

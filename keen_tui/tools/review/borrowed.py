@@ -198,7 +198,8 @@ def _is_file(path: Path) -> bool:
 
 
 def _entries(listed: bytes) -> Iterator[ChangedEntry]:
-    """What git's raw format lists: `:100644 100644 OLD NEW M`, then one path, or two for a renamed file."""
+    """Yields the entries of git's raw format: `:100644 100644 OLD NEW M`, then one path, or two for a renamed
+    file."""
     parts = iter(listed.split(b"\0"))
     for head in parts:
         if not head.startswith(b":"):

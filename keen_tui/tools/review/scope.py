@@ -47,7 +47,7 @@ def scope_of(wish: ReviewWish, repository: ReviewedRepository, *, has_uncommitte
 
 
 def _looks_like(focus: str, repository: ReviewedRepository) -> str:
-    """What to review, if a focus looks like a misspelt name of it; "" if it doesn't."""
+    """Returns the name that a focus looks like a misspelling of; "" for none."""
     match focus.split():
         case [word]:
             return next(iter(misspelt(word, (*get_args(ScopeKind), *repository.names()))), "")
@@ -125,7 +125,7 @@ def _known_base(name: str, repository: ReviewedRepository) -> str:
 
 
 def _of_shallow(repository: ReviewedRepository) -> str:
-    """What to do in a clone without the whole history; "" for other ones."""
+    """Returns advice for a clone without the whole history; "" for other ones."""
     return f" {SHALLOW}" if repository.is_shallow() else ""
 
 

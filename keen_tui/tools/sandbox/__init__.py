@@ -1,1 +1,1 @@
-"""What a command may reach, and the sandboxes that enforce it (docs/decisions/012-sandbox.md)."""
+"""The limits of commands, and the sandboxes that enforce them (docs/decisions/012-sandbox.md)."""

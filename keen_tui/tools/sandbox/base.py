@@ -74,7 +74,7 @@ class GitSource(Protocol):
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What one command may do, more or less than the policy.
+    """The rights of one command, more or less than the policy.
 
     Without `writes` the whole workspace is read-only, and the command's home and tmp are deleted after it;
     else they last as long as the program. Secrets in the workspace are hidden, except those in `reveals`
@@ -118,7 +118,7 @@ class Sandbox(Protocol):
 
     @property
     def policy(self) -> Policy:
-        """What its commands may reach."""
+        """The policy for its commands."""
         ...
 
     def wrap(

@@ -28,7 +28,7 @@ class CommandHome:
         self._told: set[str] = set()
 
     def look(self) -> HomeFiles:
-        """What is there now."""
+        """Returns the files that are there now."""
         home = self._scratch.home
         return dict(_files_in(home)) if home else {}
 

@@ -1,4 +1,4 @@
-"""What a command may reach: one value that each sandbox translates into its own terms. Pure."""
+"""The limits of commands, as one value that each sandbox translates into its own terms. Pure."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ PROTECTED_IF_THERE = _each(
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """What a command may reach. It writes to `workspace` and to its own home and tmp, and has no network.
+    """The limits of a command. It writes to `workspace` and to its own home and tmp, and has no network.
 
     `readable` are other paths that it may read, if they exist. `hidden` paths are never visible, even inside
     readable ones. `skills` are folders outside the workspace that it may read even inside hidden ones, except

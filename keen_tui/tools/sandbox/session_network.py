@@ -21,7 +21,7 @@ _PATIENCE: Final = 10.0
 """Seconds that opening may take."""
 
 _STAYS: Final = "echo $$; read -r end"
-"""What runs in the new namespaces until their descriptors are open."""
+"""The command that runs in the new namespaces until their descriptors are open."""
 
 _WHERE: Final = "readlink /proc/self/ns/net"
 

@@ -42,7 +42,7 @@ _CREDENTIALS: Final = (
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
 DENIED: Final = r"permission denied|\bEACCES\b"
 _HIDDEN: Final = r"may hold keys or passwords, so this command could not read it\]"
-"""What the result of a command says about a hidden file that it named."""
+"""The words in the result of a command about a hidden file that it named."""
 _WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
 """Warnings aren't the cause of a failure: pytest warns about a cache that it can't write."""
 
@@ -55,8 +55,8 @@ _WGET_ENDS: Final = frozenset([4])
 
 
 def stopped_by_sandbox(sandbox: str, result: ToolResult) -> str:
-    """What the sandbox with that name most likely stopped, as a sentence without a full stop; "" for
-    nothing."""
+    """Returns the most likely action that this sandbox stopped, as a sentence without a full stop; "" for
+    none."""
     code, said = result.exit_code, result.text[-_LAST_WORDS:]
     if not code:
         return ""

@@ -37,7 +37,7 @@ _IN_FILES_TOO: Final = re.compile(r"-\w*W\w*|--w\w*")
 
 
 def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
-    """What these commands would destroy, judging by their words; "" for nothing."""
+    """Returns, in a few words, what these commands would destroy, judging by their words; "" for nothing."""
     for name, *words in mentions:
         if name in (*_DELETE, "mv", "rmdir") and (much := next(filter(None, map(_much, words)), "")):
             return f"it {'moves' if name == 'mv' else 'deletes'} {much}"
@@ -69,14 +69,15 @@ def in_short(words: Sequence[str]) -> str:
 
 
 def lost_by(mentions: Iterable[Sequence[str]]) -> str:
-    """What these commands delete, even a single file, or do irreversibly; "" for nothing."""
+    """Returns, in a few words, what these commands delete, even a single file, or do irreversibly; "" for
+    nothing."""
     mentions = tuple(mentions)
     deletes = any(name in _DELETE for name, *_ in mentions)
     return thrown_away(mentions) or ("it deletes files" if deletes else "")
 
 
 def _much(word: str) -> str:
-    """What the path means if that is a lot; "" for a single file or folder inside."""
+    """Returns the meaning of a path that covers a lot; "" for a single file or folder inside."""
     if word.startswith("-"):
         return ""
     if _HISTORY.fullmatch(word):

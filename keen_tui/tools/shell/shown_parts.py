@@ -41,7 +41,7 @@ def shown_parts(access: Access) -> tuple[PartDisplay, ...]:
 
 
 def _of_the_rest(parts: Sequence[PartDisplay]) -> str:
-    """What those parts do that aren't listed."""
+    """Returns words for the parts that aren't listed."""
     more = sum(part.note != _READS for part in parts)
     return f"{more} of them may change files" if more else "they only read"
 

@@ -53,7 +53,7 @@ class ContentType(Struct, frozen=True, kw_only=True):
 
     @property
     def problem(self) -> str:
-        """What it is, if it isn't text; "" if it may be."""
+        """The kind of content in words if it isn't text; "" if it may be text."""
         if self.is_unsaid or _TEXT.fullmatch(self.name) or self.name in _HTML:
             return ""
         if self.name == "application/pdf":

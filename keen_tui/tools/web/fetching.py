@@ -36,7 +36,7 @@ Progress = Callable[[int], None]
 
 
 class FetchedPage(Struct, frozen=True, kw_only=True):
-    """What a server answered. `address` is the one that answered at last; `is_cut`: there was more than the
+    """The answer of a server. `address` is the one that answered at last; `is_cut`: there was more than the
     limit."""
 
     address: WebAddress
@@ -104,7 +104,7 @@ class Fetcher:
         )
 
     def _pool(self) -> AsyncConnectionPool:
-        """What connections are made with. Blocks: imports, and reads certificates."""
+        """Returns a new pool of connections. Blocks: imports, and reads certificates."""
         import httpcore2  # noqa: PLC0415 - comes with the SDKs, never before a page is fetched
         import httpx2  # noqa: PLC0415
 

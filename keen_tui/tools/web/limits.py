@@ -1,4 +1,4 @@
-"""What one page may take."""
+"""The limits of one page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_CHARACTERS: Final = 32_000
 
 
 class FetchLimits(Struct, frozen=True, kw_only=True):
-    """What one fetch may take: bytes of the unpacked page, seconds in all, redirects, and seconds for turning
+    """The limits of one fetch: bytes of the unpacked page, seconds in all, redirects, and seconds for turning
     HTML into text."""
 
     bytes: int = 5_000_000

@@ -19,7 +19,7 @@ _SHOWN: Final = 200
 _PORTS: Final = {"http": 80, "https": 443}
 _SCHEME: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _NEVER: Final = re.compile(r"[\x00-\x20\x7f\\]")
-"""What programs read in different ways in an address."""
+"""Characters of an address that programs read in different ways."""
 _KEPT: Final = "/%:@!$&'()*+,;=~-._?"
 _HERE: Final = "For a server on this machine or in its network, use bash with curl."
 

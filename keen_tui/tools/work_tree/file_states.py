@@ -1,4 +1,4 @@
-"""What each watched file held when it was last looked at."""
+"""The state of each watched file when it was last checked."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class FileStates:
             self.note(name)
 
     def before(self, name: str, mode: int) -> Version:
-        """What a file held when it was noted last, with the `mode` that it had. Raises OSError."""
+        """Returns the version of a file that was noted last, with the `mode` that it had. Raises OSError."""
         known = self._known.get(name)
         bits = stat.S_IMODE(mode)
         if known is None:
@@ -130,7 +130,7 @@ class FileStates:
 
 
 def _git_hash(path: Path, size: int) -> bytes:
-    """What git calls the content of a file of that size, as hex digits. Raises OSError."""
+    """Returns git's hash of the content of a file of that size, as hex digits. Raises OSError."""
     digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     with os.fdopen(os.open(path, _READ), "rb") as file:
         while piece := file.read(_PIECE):

@@ -86,7 +86,7 @@ class Hints:
             return b""
 
     def _events(self) -> Iterator[tuple[int, int, str]]:
-        """What waits: number of the folder, kind, and name of the file."""
+        """Yields the waiting events: number of the folder, kind, and name of the file."""
         while data := self._read():
             at = 0
             while at < len(data):

@@ -60,7 +60,7 @@ class Repository:
 
     @property
     def rules(self) -> IgnoreRules:
-        """What is ignored besides the files named .gitignore."""
+        """Returns the rules of ignored files that don't come from a .gitignore."""
         everywhere = with_rules_from(_users_ignore_file(), self._top, ())
         return with_rules_from(self._common / "info" / "exclude", self._top, everywhere)
 
@@ -107,8 +107,8 @@ class Repository:
         return digest.hexdigest().encode() == file.sha and len(content) == file.size
 
     def content(self, file: TrackedFile) -> bytes | None:
-        """What it has of a file; None if that can't be read, or isn't what the file held. Only inside
-        `reading`."""
+        """Returns the repository's content of a file; None if it can't be read, or isn't as long as the file
+        was. Only inside `reading`."""
         try:
             found = self._objects[file.sha].as_raw_string()  # type: ignore[index]
         except Exception as error:  # dulwich has no common error for what it can't read
@@ -151,7 +151,8 @@ class Repository:
         return tracked
 
     def _prefixes(self) -> tuple[str, str]:
-        """What a path of the index gets in front of it, and what of it is left out: one of both is ""."""
+        """Returns the prefix to add to a path of the index, and the one to remove from it: one of both is
+        ""."""
         if self._top == self._root or self._root in self._top.parents:
             inside = self._top.relative_to(self._root).as_posix()
             return ("" if inside == "." else f"{inside}/"), ""
@@ -197,7 +198,7 @@ def _tracked(entry: IndexEntry) -> TrackedFile | None:
 
 
 def _stamp(ctime: int, mtime: int, inode: int, size: int) -> int:
-    """What the index notes of a file, of which it keeps 32 bits each."""
+    """Returns a hash of the times, inode and size of a file, of which the index keeps 32 bits each."""
     return hash(
         (ctime & 0xFFFFFFFFFFFFFFFF, mtime & 0xFFFFFFFFFFFFFFFF, inode & 0xFFFFFFFF, size & 0xFFFFFFFF)
     )

@@ -1,4 +1,4 @@
-"""What files held when they were last looked at, for those whose content is nowhere else."""
+"""The contents of files when they were last checked, for those whose content is nowhere else."""
 
 from __future__ import annotations
 

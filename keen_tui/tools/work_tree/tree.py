@@ -45,8 +45,8 @@ class TooLarge(Exception):
 
 
 class Difference(Struct, frozen=True):
-    """What a look found, by paths from the root with forward slashes. A `changed` file may hold the same as
-    before. `noticed` files were there before and were ignored until now."""
+    """The differences that a check found, by paths from the root with forward slashes. A `changed` file may
+    have the same content as before. `noticed` files were there before and were ignored until now."""
 
     new: frozenset[str]
     gone: frozenset[str]

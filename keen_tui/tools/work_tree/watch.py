@@ -38,7 +38,7 @@ _MOST_ROWS: Final = 600
 
 
 class CommandChanges(Struct, frozen=True, kw_only=True):
-    """What one command changed: facts for memory, in the order of their paths, and what a person sees of
+    """The changes of one command: facts for memory, in the order of their paths, and what a person sees of
     them. `more` files aren't `shown`. `notice` is a sentence for the user, "" for none."""
 
     facts: tuple[Fact, ...] = ()
@@ -93,7 +93,7 @@ class CommandWatch:
             self._look(asks_all=False)
 
     def end(self, *, keeps: bool) -> CommandChanges:
-        """What changed since `begin`. With `keeps` it belongs to the turn, which can be undone."""
+        """Returns the changes since `begin`. With `keeps` they belong to the turn, which can be undone."""
         with self._lock:
             changes = self._look(asks_all=True)
             if changes is None:
@@ -111,7 +111,7 @@ class CommandWatch:
         return taken_out(self._keys(), found)
 
     def _look(self, *, asks_all: bool) -> list[FileChange] | None:
-        """What changed since the last look, in the order of the paths; None where nothing is watched."""
+        """Returns the changes since the last check, in the order of the paths; None if nothing is watched."""
         if not self._watches:
             return None
         try:

@@ -1,4 +1,4 @@
-"""What a broker does instead of the kernel: opens, makes, moves and removes files for a command.
+"""The work of a broker in place of the kernel: it opens, makes, moves and removes files for a command.
 
 Each function reads the arguments once, makes sure that the command still waits, acts in a place that the
 broker has reached itself, and returns the result of the call. NotOurs leaves the call to the kernel, which
