@@ -1,1 +1,1 @@
-"""What a person or a program uses Keen by: the screen, lines in a terminal, no terminal at all."""
+"""The ways to use Keen: the screen, lines in a terminal, without a terminal, from an editor."""

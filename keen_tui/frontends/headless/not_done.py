@@ -1,4 +1,4 @@
-"""What calls could not do without a person: refused calls, and what the sandbox held back."""
+"""Work that wasn't done without a person: refused calls, and actions that the sandbox stopped."""
 
 from __future__ import annotations
 

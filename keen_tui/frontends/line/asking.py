@@ -60,7 +60,7 @@ def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
 
 
 def asked_question(event: QuestionAsked) -> LineQuestion:
-    """What the model wants to know. The answers are named by their numbers from 0."""
+    """Returns the model's question. The ids of its answers are their numbers from 0."""
     lines = (*read_out(event.body), *f"Question: {asker_and(event.agent, event.question)}".split("\n"))
     return LineQuestion(lines=lines, choices=(*asked_choices(event), _DECLINE))
 
@@ -85,5 +85,6 @@ def _named_policy(choice: Choice, *, is_used: bool) -> Choice:
 
 
 def _permissions_question(asked: PermissionsQuestion) -> LineQuestion:
-    """What runs without asking here, and whether to change the mode or make a command ask again."""
+    """Returns the question about permissions: it shows what runs without asking; the answers change the mode,
+    or make a command ask again."""
     return LineQuestion(lines=permission_lines(asked), choices=(*permission_choices(asked), CANCEL))

@@ -1,4 +1,4 @@
-"""What is shown of each changed file: its diff, or why there is none."""
+"""The changed files as they are shown: each with its diff, or why there is none."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def shown_files(changes: Changes) -> tuple[ShownFile, ...]:
 
 
 def not_covered(unwatched: int) -> str:
-    """What can't be undone where so many commands ran unwatched, "" for nothing."""
+    """Returns a sentence about commands that weren't tracked, so that their changes can't be undone; "" for
+    none."""
     if not unwatched:
         return ""
     if unwatched == 1:

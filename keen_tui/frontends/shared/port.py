@@ -70,7 +70,7 @@ class WatchedSession(Protocol):
 
     @property
     def permitted(self) -> Permitted:
-        """What was allowed or forbidden in addition to the mode."""
+        """The permissions apart from the mode: rules and the user's answers."""
 
     @property
     def running(self) -> bool:
@@ -172,10 +172,11 @@ class FilesPort(Protocol):
 
 
 class PromptsPort(Protocol):
-    """What the user writes, saved beyond the end of the program."""
+    """The user's prompts, saved beyond the end of the program."""
 
     async def earlier(self) -> Earlier:
-        """What was written before. The drafts are handed over: from now on nothing else stores them."""
+        """Returns the earlier prompts and the drafts. The store deletes the drafts: the caller has them
+        now."""
 
     def sent(self, text: str) -> None:
         """Remember a sent message."""
@@ -193,7 +194,7 @@ class PromptsPort(Protocol):
 
 
 class OffersPort(Protocol):
-    """What the user was offered already, so that nothing is offered twice."""
+    """The offers that were made, so that none is made twice."""
 
     def first_time(self, offer: str) -> bool:
         """Whether this offer is made for the first time. Notes that it was made. Blocks; never raises."""
@@ -203,8 +204,8 @@ class ChangesPort(Protocol):
     """The changes that turns of the open session made to files. Methods raise KeenError with a sentence."""
 
     async def changes(self, turn: int) -> Changes:
-        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any. Raises
-        SessionRefused: no turn changed any."""
+        """Returns the changes by the edits of a turn; 0: of all turns, -1: of the newest turn that changed
+        any. Raises SessionRefused: no turn changed any."""
 
     async def undo(self, turn: int) -> str:
         """Restore the files of a turn to their state before it, -1: of the newest turn that changed any.
@@ -298,7 +299,7 @@ class Guided(Protocol):
 
 
 class FrontEndSetup(Struct, frozen=True, kw_only=True):
-    """What a front end works with.
+    """The objects that a front end works with.
 
     It shows `session` and commands it through `controls`, which a replay doesn't have. Ports are None where
     they don't exist, for example in the tour. `opening` is the session to open as soon as the screen is

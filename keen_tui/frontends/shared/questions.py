@@ -117,7 +117,7 @@ class LeaveQuestion(Struct, frozen=True):
 
     @property
     def _ended(self) -> str:
-        """What ends, where no turn is concerned."""
+        """The work that ends, if no turn is concerned."""
         commands = "the command" if len(self.tasks) == 1 else "the commands"
         if not self.review:
             return f"{commands} end{'s' if len(self.tasks) == 1 else ''}"
@@ -125,8 +125,9 @@ class LeaveQuestion(Struct, frozen=True):
 
 
 class TreeQuestion(Struct, frozen=True):
-    """What should become of the work tree `tree` when the person leaves: "leave" keeps it, "remove", or first
-    "merge" or "patch"; "stay". `said` is what came of the answer before."""
+    """Whether to keep the work tree `tree` when the person quits: "leave" keeps it, "remove" deletes it,
+    "merge" merges it and asks again, "patch" shows its patch and doesn't quit; "stay". `said` is the result
+    of the answer before."""
 
     tree: str
     report: TreeReport
@@ -215,7 +216,7 @@ class SwitchQuestion(Struct, frozen=True):
 
 
 class InUseQuestion(Struct, frozen=True):
-    """What to do if another program has the session open: "yes" forks it, or "no"."""
+    """Whether to fork a session that another program has open: "yes" or "no"."""
 
     session: str
 
@@ -231,7 +232,8 @@ class InUseQuestion(Struct, frozen=True):
 
 
 class PermissionsQuestion(Struct, frozen=True):
-    """What runs without asking here, and what to revoke: `TAKE_BACK` and the command, or a mode."""
+    """Shows what runs without asking. The answers are a mode, or `TAKE_BACK` and a command, which revokes its
+    permission."""
 
     mode: Mode
     permitted: Permitted
@@ -248,7 +250,7 @@ class PermissionsQuestion(Struct, frozen=True):
 
     @property
     def groups(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What was allowed or forbidden besides the mode, each group with its title. None is empty."""
+        """The permissions apart from the mode, in groups with titles. No group is empty."""
         groups = (
             ("your rules, in the settings", self.permitted.rules),
             ("allowed for this session", self.permitted.session),
@@ -363,7 +365,7 @@ def _keep(label: str) -> Choice:
 
 
 def _running(tasks: tuple[str, ...]) -> str:
-    """What leaving ends, as sentences."""
+    """Returns a sentence about the commands that quitting ends."""
     named = ", ".join(revealed(task[:_LONGEST_NAME]) for task in tasks[:_MOST_NAMED])
     more = f" and {len(tasks) - _MOST_NAMED} more" if len(tasks) > _MOST_NAMED else ""
     if len(tasks) == 1:
@@ -372,12 +374,12 @@ def _running(tasks: tuple[str, ...]) -> str:
 
 
 def _changes_stay(pending: PendingState) -> tuple[str, ...]:
-    """What becomes of changed files when an incomplete turn is given up; nothing where it changed none."""
+    """Returns a sentence about the changed files of a turn that is given up; () if it changed none."""
     return (_CHANGES_STAY,) if turn_memory(pending.all_facts).files_changed else ()
 
 
 def _kept(pending: PendingState) -> str:
-    """What an incomplete turn keeps, as sentences."""
+    """Returns sentences about the work that an incomplete turn keeps."""
     files = turn_memory(pending.all_facts).files_changed
     kept = f"Kept: {kept_words(pending.calls, pending.agents)}, {size(pending.trace_bytes)}."
     more = len(files) - _MOST_NAMED

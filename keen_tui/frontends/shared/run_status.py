@@ -9,7 +9,7 @@ from keen_tui.text.units import counted, dollars, duration, first_line
 
 
 def run_facts(run: RunProgress) -> tuple[str, ...]:
-    """What a row shows, the most important first: `turn 4 of 50`, `$0.32 of $5.00`."""
+    """Returns the facts of a run for a row, the most important first: `turn 4 of 50`, `$0.32 of $5.00`."""
     limits = run.limits
     facts = [f"run continues {until_words(run.waiting)}"] if run.waiting else []
     most = f" of {limits.turns}" if limits.turns is not None else ""
@@ -29,5 +29,5 @@ def run_sentence(run: RunProgress) -> str:
 
 
 def left_over(run: RunProgress) -> str:
-    """What is said of a resumed session whose run hasn't ended."""
+    """Returns a sentence about the unfinished run of a resumed session."""
     return f'The run "until {clean(first_line(run.check))}" isn\'t finished; /until continues it.'

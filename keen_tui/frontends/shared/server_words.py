@@ -1,4 +1,4 @@
-"""What is said of MCP servers, the same in both front ends."""
+"""Sentences about MCP servers, the same in both front ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def asking(name: str) -> str:
 
 
 def page_words(sign_in: OpenSignIn) -> str:
-    """What to do with the address of the page."""
+    """Returns a sentence about the address of the page."""
     if sign_in.is_in_browser:
         return "Your browser should open now. If it doesn't, open this address:"
     return "Open this address in your browser:"
@@ -46,11 +46,11 @@ PASTE_WORDS = (
     "If the browser runs on another machine, the sign-in ends on a page that it can't load. Copy the address "
     "of that page and paste it here."
 )
-"""What to do where the browser can't come back."""
+"""The instruction for browsers that can't come back."""
 
 
 def facts(server: ServerReport) -> Iterator[str]:
-    """What else is known of it, a line each."""
+    """Yields further facts about the server, a line each."""
     yield clean(server.place)
     if server.origin == "project":
         yield "configured by the project"

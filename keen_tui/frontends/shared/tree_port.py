@@ -24,7 +24,7 @@ class TreePort(Protocol):
         """The folder that it was made from."""
 
     async def report(self) -> TreeReport:
-        """What it holds now."""
+        """Returns the current state of the work tree."""
 
     async def merge(self) -> str:
         """Move the branch on which it was begun forward to it; returns a sentence."""

@@ -24,7 +24,7 @@ async def agents(context: CommandContext, words: str) -> None:
 
 
 def rights_of(agent: AgentDefinition) -> tuple[str, ...]:
-    """What a sub-agent may do, each in a few words."""
+    """Returns the rights of a sub-agent, each in a few words."""
     facts = (
         agent.rights,
         agent.model and f"model {agent.model}",

@@ -62,7 +62,7 @@ class CommandUi(Protocol):
         """Show a page. Line by line it is told, and what it offers is asked."""
 
     async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
-        """What that server answers. A screen says meanwhile for how long it has been asked."""
+        """Returns the server's answer. A screen shows how long it has waited for it."""
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         """Run an action that replaces the session. Raises what `action` does, and SessionRefused while
@@ -74,7 +74,7 @@ class CommandUi(Protocol):
 
 
 class CommandContext(Struct, frozen=True):
-    """What commands work on."""
+    """The objects that commands work with."""
 
     ui: CommandUi
     setup: FrontEndSetup

@@ -27,8 +27,8 @@ async def next_request(context: CommandContext, words: str = "") -> None:
 
 
 async def resumed(context: CommandContext) -> str:
-    """What the next request of a resumed session holds, beside the whole history; "" while something runs, or
-    where there is nothing to compare."""
+    """Returns the size of the next request of a resumed session, beside that of the whole history; "" while
+    something runs, or if there is nothing to compare."""
     if context.setup.controls is None or context.lacks_model or context.session.running:
         return ""
     sizes = await context.controls.next_sizes()

@@ -64,7 +64,7 @@ class PromptCall(Struct, frozen=True):
 
 
 class Called(Struct, frozen=True):
-    """What a message calls: an action, a command from a file, a skill or a server's prompt; None if there is
+    """The call in a message: an action, a command from a file, a skill or a server's prompt; None if there is
     none of that name."""
 
     name: str
@@ -128,7 +128,7 @@ class SlashCommands:
         return tuple(Offered((each.command,), prompt_hint(each), each.description) for each in found)
 
     def called(self, message: str) -> Called | None:
-        """What the message calls; None for a message to send, such as one that begins with a space.
+        """Returns the call in the message; None for a message to send, such as one that begins with a space.
 
         A message of several words is a command only if one has that name, and one of several lines only if it
         isn't a built-in one: paths begin with a slash too.

@@ -1,4 +1,4 @@
-"""What becomes of the session's work tree when the person leaves."""
+"""Asks whether to keep the session's work tree when the person quits."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 async def may_part(context: CommandContext) -> bool:
-    """Ask what should become of the session's work tree; whether to leave now. Yes if there is none, and if
-    nothing can be known of it: then it stays."""
+    """Ask whether to keep the session's work tree. Returns whether to quit now: True if there is none, and if
+    its state can't be read; then it is kept."""
     from keen_tui.frontends.shared.questions import TreeQuestion
 
     tree = context.setup.tree

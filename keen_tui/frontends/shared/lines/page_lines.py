@@ -58,7 +58,7 @@ def tasks_lines(port: TasksPort, id: str) -> Iterator[str]:
 
 
 def usage_lines(stats: SessionStats) -> Iterator[str]:
-    """What each turn used, and all of them together."""
+    """Yields the usage of each turn, and of all turns together."""
     whole = NOTHING
     for turn, spent in sorted(stats.spent.items()):
         took = f", {duration(stats.seconds[turn])}" if turn in stats.seconds else ""

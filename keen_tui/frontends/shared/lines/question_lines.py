@@ -1,4 +1,4 @@
-"""What questions are about, in lines."""
+"""The subjects of questions, in lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def undo_lines(asked: UndoQuestion) -> Iterator[str]:
 
 
 def permission_lines(asked: PermissionsQuestion) -> tuple[str, ...]:
-    """What runs without asking."""
+    """Returns lines about what runs without asking."""
     groups = (f"{title.capitalize()}: {text}." for title, texts in asked.groups for text in texts)
     return (f"{asked.title}.", *asked.body, *groups)
 
