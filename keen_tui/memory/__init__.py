@@ -1,1 +1,1 @@
-"""What later turns know of a turn: recorder, conversation, rendering, policies, pending state."""
+"""The memory of turns: recorder, conversation, rendering, policies, pending state."""

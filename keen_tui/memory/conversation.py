@@ -55,7 +55,7 @@ _Call: TypeAlias = tuple[ToolCall, ToolResult]
 
 
 class Past(Struct, frozen=True):
-    """What a request is built from: the messages, and the steps of each turn, oldest first.
+    """The material of a request: the messages, and the steps of each turn, oldest first.
 
     `ran` are the commands that the user ran since the newest message: they go before the next one.
     """

@@ -49,7 +49,7 @@ def folded_files(memory: TurnMemory) -> tuple[FoldedFiles, ...]:
 
 
 def _names(paths: tuple[str, ...]) -> dict[str, str]:
-    """What each path is folded to."""
+    """Returns the folder that each path is folded to, or the path itself."""
     for depth in range(max(path.count("/") for path in paths), 0, -1):
         names = {path: _folder(path, depth) or path for path in paths}
         if len(set(names.values())) <= MOST_NAMES:

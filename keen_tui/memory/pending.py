@@ -33,7 +33,7 @@ class OpenStep(Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What its unfinished calls have done so far."""
+        """The facts of its unfinished calls so far."""
         return tuple(fact for _, result in self.calls if result.unfinished for fact in result.facts)
 
 

@@ -42,7 +42,7 @@ class TextFilter(Protocol):
 
 
 class MemoryPolicy(Protocol):
-    """What later turns get of a finished turn."""
+    """Decides what later turns get of a finished turn."""
 
     @property
     def name(self) -> PolicyName:

@@ -1,4 +1,5 @@
-"""What a program that ended midway left unfinished, and the events that end it (turn.md rule 9). Pure."""
+"""Finds the turns that a program left unfinished when it ended, and the events that end them (turn.md rule
+9). Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, render_assistant, rendered_bytes
 
 NOT_FINISHED: Final = "not finished"
-"""What a person reads of a sub-agent that was broken off."""
+"""The words for a person about a sub-agent that was interrupted."""
 
 ENDED_MIDWAY = ToolResult(
     text="interrupted: the program ended while this ran, effects unknown",
@@ -56,8 +57,8 @@ def ended_midway(name: str) -> ToolResult:
 
 
 class AgentSoFar(Struct):
-    """What a session has recorded of a sub-agent that has begun: its facts, where its work tree is ("" if it
-    has none), and the result of its call when it was broken off last, None if it never was."""
+    """The record of a sub-agent that has begun: its facts, the place of its work tree ("" if it has none),
+    and the result of its call when it was interrupted last, None if it never was."""
 
     facts: tuple[Fact, ...] = ()
     place: str = ""
@@ -78,7 +79,7 @@ def text_so_far(begin: str, said: str, facts: Iterable[Fact]) -> str:
 
 
 class Unfinished(Struct):
-    """What follows the last assistant message. `running` is the turn that was cut off by the end of the
+    """The events after the last assistant message. `running` is the turn that was cut off by the end of the
     program; `turns` are the numbers of all unanswered turns, `calls` and `facts` are those of all of them
     together, `seconds` is the time they took until the last one that ended. `stopped` are the calls that
     ended with unknown effects, `open_calls` those without a result. `agents` are the sub-agents that haven't

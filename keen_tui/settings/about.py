@@ -1,12 +1,12 @@
-"""What is said of a setting, and of its flags, where it is declared."""
+"""The description of a setting and of its flags, where it is declared."""
 
 from typing import Literal, NamedTuple
 
 Completes = Literal[
     "", "file", "folder", "commands", "sessions", "worktrees", "models", "providers", "themes", "efforts"
 ]
-"""What completes a value in a shell, "" for nothing: a path, the name of a program, or one of a list that
-`keen-tui completion` gives."""
+"""The kind of values that a shell completes, "" for none: paths, names of programs, or a list that `keen-tui
+completion` prints."""
 
 
 class Flag(NamedTuple):
@@ -25,7 +25,7 @@ class Flag(NamedTuple):
 
 
 class About(NamedTuple):
-    """What is known of a setting.
+    """The description of a setting.
 
     `group` is where it is shown. `meaning` explains it in the file and on the settings page. `at_once`: a
     change takes effect at once, else from the next start on. One that is `in_file` is too long for a line

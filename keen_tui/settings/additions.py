@@ -1,4 +1,4 @@
-"""What users and projects add to the program in files of their own."""
+"""Additions to the program in files of users and projects."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Additions(Struct, frozen=True, kw_only=True):
-    """What is used in a folder: the user's own, and what a project brings if the user trusts it. `agents` are
-    the sub-agents, the built-in ones included. `problems` are sentences about files that can't be used,
-    `agent_problems` those of them that are about sub-agents."""
+    """The additions that are used in a folder: the user's own, and those of a project that the user trusts.
+    `agents` are the sub-agents, the built-in ones included. `problems` are sentences about files that can't
+    be used, `agent_problems` those of them that are about sub-agents."""
 
     commands: tuple[CustomCommand, ...] = ()
     servers: tuple[McpServer, ...] = ()

@@ -63,7 +63,7 @@ def is_loopback(url: str) -> bool:
 
 
 def read_settings(file: Path) -> dict[str, Any]:
-    """What stands in a settings file, nothing where there is none. Raises ConfigError: it can't be read."""
+    """Returns the content of a settings file, {} if there is none. Raises ConfigError: it can't be read."""
     try:
         return tomllib.loads(text_of(file))
     except FileNotFoundError:
@@ -148,7 +148,7 @@ def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, 
 
 
 def problem_of(name: str, value: object) -> str | None:
-    """What is wrong with the value of a setting, None: nothing."""
+    """Returns the problem with the value of a setting, None if there is none."""
     default = getattr(DEFAULTS, name)
     if type(value) is type(default) and value == default:
         return None

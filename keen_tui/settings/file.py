@@ -141,7 +141,7 @@ def write_defaults(environ: Mapping[str, str]) -> tuple[Path, bool]:
 
 
 def default_of(name: str) -> Any:
-    """What holds where a setting is not set."""
+    """Returns the value of a setting that isn't set."""
     return getattr(Settings(), name)
 
 

@@ -18,7 +18,7 @@ from keen_tui.text.nearest import did_you_mean
 
 
 def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
-    """What was given, by name: only that, and always `words`, the command and what stands behind it.
+    """Returns the given flags and values by name, and always `words`, the command with its arguments.
 
     Raises:
         ConfigError: an unknown flag or command, a wrong value, flags that don't go together.

@@ -1,4 +1,4 @@
-"""What `--help`, `--help all` and `COMMAND --help` print, 80 columns wide. Flags and commands describe
+"""The texts of `--help`, `--help all` and `COMMAND --help`, 80 columns wide. Flags and commands describe
 themselves."""
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ _COMMON_FLAGS: Final[Mapping[str, str]] = {
 
 
 def brief_help(groups: Iterable[FlagGroup]) -> str:
-    """What people type most, on one screen: at most 23 lines, which leaves one for the prompt."""
+    """Returns the commands and flags that people type most, on one screen: at most 23 lines, which leaves one
+    for the prompt."""
     flags = {flag.names[-1]: flag for group in groups for flag in group.flags}
     lines = [
         f"Keen TUI, {PURPOSE}.",

@@ -1,4 +1,4 @@
-"""What the program has offered the user, in a small file of its own."""
+"""The offers that the program has made to the user, in a small file of their own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a project brings: settings, commands, MCP servers, skills, sub-agents and hooks. They are used once
-the user has agreed. Settings, commands, skills and sub-agents never give more rights.
+"""The additions of a project: settings, commands, MCP servers, skills, sub-agents and hooks. They are used
+once the user has agreed. Settings, commands, skills and sub-agents never give more rights.
 
 Opening a folder that somebody else wrote must not make the program do what that folder wants. The user's
 answer holds for this folder on this disk, and for what it brought at that time.
@@ -45,7 +45,7 @@ RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
 FILE: Final = ".keen/settings.toml"
 
 KINDS: Final = "settings, commands, skills, sub-agents, MCP servers"
-"""What a project can bring besides hooks, as the beginning of a list."""
+"""The additions of a project apart from hooks, as the beginning of a list."""
 
 _MAY_SET: Final = (
     "model",
@@ -56,7 +56,7 @@ _MAY_SET: Final = (
     "permissions_ask",
     "permissions_deny",
 )
-"""What a project may say. `mode` counts where it allows less than the user's own."""
+"""The settings that a project may set. `mode` counts if it allows less than the user's own."""
 
 _RULES: Final = ("permissions_ask", "permissions_deny")
 _BY_RIGHTS: Final = ("plan", "ask", "auto-edit", "auto")
@@ -65,8 +65,8 @@ _MOST_BYTES: Final = 10_000
 
 
 class Project(Struct, frozen=True, kw_only=True):
-    """What a project brings: `used` are settings by name, `ignored` the names of those that it may not set.
-    `kinds` is the same for the question, with nothing left out."""
+    """The additions of a project: `used` are settings by name, `ignored` the names of those that it may not
+    set. `kinds` is the same for the question, with nothing left out."""
 
     used: Mapping[str, Any]
     ignored: tuple[str, ...]
@@ -91,19 +91,20 @@ class Project(Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """What an answer holds for."""
+        """The digest of the additions: an answer holds for exactly these."""
         return digest_of(self.kinds)
 
 
 class _Said(Struct, frozen=True, kw_only=True):
-    """What the user said of what has that digest."""
+    """The user's answer about additions with that digest."""
 
     digest: str
     trusted: bool
 
 
 def read_project(folder: Path, check_rules: RuleCheck) -> Project | None:
-    """What the project in `folder` brings, None where that is nothing. Nothing is used by that.
+    """Returns the additions of the project in `folder`, None if there are none. Reading them uses none of
+    them.
 
     Raises:
         ConfigError: its settings can't be read.
@@ -232,7 +233,7 @@ def _skills_brought(skills: Sequence[SkillFolder]) -> Brought:
 
 
 class Trust:
-    """What the user said of folders that bring something. It stands in a file in the settings folder."""
+    """The user's answers about folders with additions, in a file in the settings folder."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._kept = ByFolder(home_folder(environ) / "trust.json", _Said)
@@ -293,8 +294,8 @@ def narrowed(settings: Settings, project: Project) -> Settings:
 
 
 def trusted_project(folder: Path, environ: Mapping[str, str], check_rules: RuleCheck) -> Project | None:
-    """What the project in the folder brings, if the user trusts it; else None, and `with_project` says
-    why."""
+    """Returns the additions of the project in the folder if the user trusts it; else None, and `with_project`
+    says why."""
     if not brings_something(folder):
         return None
     try:

@@ -358,7 +358,7 @@ DEFAULTS: Final = Settings()
 ABOUT: Final[Mapping[str, About]] = {
     name: hint.__metadata__[0] for name, hint in Settings.__annotations__.items()
 }
-"""What is known of each setting, in the order in which they are shown."""
+"""The description of each setting, in the order in which they are shown."""
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     name: words

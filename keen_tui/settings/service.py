@@ -52,7 +52,8 @@ class SettingsService:
         return tuple(self._setting(name, in_use, mine, written) for name in ABOUT)
 
     def value(self, name: str) -> Any:
-        """What holds for the setting of that name in the file. Raises ConfigError: the file is wrong."""
+        """Returns the value in use of the setting with that name in the file. Raises ConfigError: the file is
+        wrong."""
         return getattr(self._load(self._folder), _field_of(name))
 
     def change(self, name: str, text: str) -> Any:
@@ -116,7 +117,7 @@ def _field_of(name: str) -> str:
 
 
 def _value_of(field: str, text: str) -> Any:
-    """What a text says for that setting; None where it says nothing."""
+    """Returns the value in a text for that setting; None for ""."""
     if not text:
         return None
     match default_of(field):

@@ -195,7 +195,7 @@ class AnthropicAssembly:
         return self._seen(block, first)
 
     def _query(self, search_id: str) -> str:
-        """What a search was for."""
+        """Returns the query of a search, "" if it isn't known."""
         calls = (block for block in self._blocks if block.start.get("id") == search_id)
         arguments = (parse_arguments(block.raw, cut_off=False)[0] for block in calls)
         return next(map(query_of, ({"input": each} for each in arguments)), self._searches.get(search_id, ""))

@@ -16,7 +16,7 @@ RESULT: Final = "web_search_tool_result"
 
 
 def query_of(block: Mapping[str, Any]) -> str:
-    """What a call of the server's own tool searches for."""
+    """Returns the query in a call of the server's own search tool, "" for none."""
     return mended(text_of(object_of(block.get("input")).get("query")))
 
 

@@ -1,1 +1,2 @@
-"""What every API needs of HTTP and JSON: requests as bytes, server-sent events, errors, stop reasons."""
+"""The parts of HTTP and JSON that every API needs: requests as bytes, server-sent events, errors, stop
+reasons."""

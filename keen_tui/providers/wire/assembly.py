@@ -1,4 +1,4 @@
-"""What every API's assembly of a reply has in common."""
+"""The base of every API's assembly of a reply."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class HttpProvider(ABC):
 
     @property
     def identity(self) -> Identity:
-        """What the pending state of this provider belongs to."""
+        """The API, base URL and model: pending state belongs to them."""
         return Identity(api=self.api, base_url=self.connection.base_url, model=self.model)
 
     async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:

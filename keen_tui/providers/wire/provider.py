@@ -74,7 +74,7 @@ class StepSearch(Struct, frozen=True):
 
 
 StreamedPart = StepText | StepReasoning | StepSearch
-"""What a step yields before its reply."""
+"""The parts that a step yields before its reply."""
 
 StepPart = StreamedPart | StepReply
 
@@ -102,7 +102,7 @@ class Provider(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """What this provider's pending state belongs to."""
+        """The API, base URL and model: pending state belongs to them."""
         ...
 
     @property

@@ -35,7 +35,7 @@ _NOTHING_FOUND = re.compile(
     r"|method not allowed|cannot post .*|404|405",
     re.IGNORECASE,
 )
-"""What web servers say about an unknown address; it says nothing about the request."""
+"""Messages of web servers about an unknown address; they say nothing about the request."""
 
 _WORD_FIELDS = ("message", "detail", "msg", "error", "error_description", "title")
 _WORDS_LIMIT = 3
@@ -127,7 +127,8 @@ def _line(value: object) -> str:
 
 
 def _cause(error: object) -> str:
-    """What the server behind a router said (OpenRouter): text, or the JSON of an error of its own."""
+    """Returns the message of the server behind a router (OpenRouter), from text or from the JSON of that
+    server's error."""
     metadata = object_of(object_of(error).get("metadata"))
     raw = metadata.get("raw")
     try:

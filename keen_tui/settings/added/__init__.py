@@ -1,1 +1,1 @@
-"""What users and projects add to the program: commands, skills, hooks, MCP servers, and the trust in them."""
+"""Additions by users and projects: commands, skills, hooks, MCP servers, and the trust in them."""

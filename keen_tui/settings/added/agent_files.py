@@ -59,7 +59,7 @@ def project_agent_files(project: Path) -> tuple[AgentFile, ...]:
 
 
 def agents_brought(files: Sequence[AgentFile]) -> Brought:
-    """What a project defines, for the question whether it may be used."""
+    """Returns the sub-agents of a project, for the question whether they may be used."""
     usable = [file for file in files if not file.problem]
     places = dict.fromkeys(file.place for file in usable)
     return Brought(

@@ -79,7 +79,7 @@ _LONGEST: Final = 2_000
 _LONGEST_NAMED: Final = 60
 """Characters of the command by which a hook is named that isn't used."""
 _SEPARATORS: Final = re.compile(r"&&|\|\||[;&|\n]")
-"""What separates the simple commands of a compound one."""
+"""The separators between the simple commands of a compound one."""
 _NAMES: Final = re.compile(r"[\w|, -]*")
 _FOLDER_VARIABLE: Final = re.compile(
     rf"\$(?:\{{(?:{'|'.join(PROJECT_FOLDER)})\}}|(?:{'|'.join(PROJECT_FOLDER)})\b)"
@@ -150,7 +150,7 @@ class HookFile(Struct, frozen=True, kw_only=True):
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """What isn't used, and why, in sentences without a full stop."""
+        """The parts that aren't used, and why, in sentences without a full stop."""
         unknown = (
             f"Not used, since Keen doesn't know them: {first_names(self.ignored)}" if self.ignored else ""
         )

@@ -86,7 +86,7 @@ def project_folders(project: Path) -> tuple[SkillFolder, ...]:
 
 
 def digest_of_folder(folder: Path, most_files: int = MOST_FILES, most_bytes: int = MOST_BYTES) -> SkillDigest:
-    """What everything in a folder comes to: names, contents, links, and which files may be run.
+    """Returns a digest of everything in a folder: names, contents, links, and which files may be run.
 
     Raises:
         SkillsTooLarge: there is more than that. OSError: a part of it can't be read.
@@ -122,7 +122,7 @@ def _raise(error: OSError) -> None:
 
 
 def _content(name: str, status: os.stat_result, folder: int, most: int) -> bytes:
-    """What counts of an entry: of a link where it leads, of a file its bytes."""
+    """Returns the bytes of an entry that count: the target of a link, or the content of a file."""
     if stat.S_ISLNK(status.st_mode):
         return os.fsencode(os.readlink(name, dir_fd=folder))
     if not stat.S_ISREG(status.st_mode):

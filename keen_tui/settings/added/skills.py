@@ -237,7 +237,7 @@ def _is_true(fields: dict[str, str], name: str, *, default: bool = False) -> boo
 
 
 def _name(fields: dict[str, str], folder: SkillFolder, remarks: list[str]) -> str:
-    """What the skill is called by: its name as it is written, or in the form that the format wants."""
+    """Returns the name of the skill, as it is written, or in the form that the format wants."""
     written = unicodedata.normalize("NFKC", fields.get("name", ""))
     entry = unicodedata.normalize("NFKC", clean(folder.name))
     if not written:
