@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class SharedParts(Struct, frozen=True, kw_only=True):
-    """What the tools of a session work with together.
+    """The objects that the tools of a session share.
 
     `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
@@ -220,8 +220,8 @@ USUAL_TERMS: Final = CommandTerms()
 
 
 class ProgramParts(Struct, frozen=True):
-    """What the program that runs Keen brings along: `functions` are its tools, `editor` has the files as the
-    person sees them; None: the disk has."""
+    """The parts that the program that runs Keen brings along: `functions` are its tools, `editor` has the
+    files as the person sees them; None: those on the disk count."""
 
     functions: Sequence[FunctionSpec] = ()
     editor: EditorFiles | None = None

@@ -1,4 +1,4 @@
-"""What a session and its turns need of sub-agents, which have sessions of their own."""
+"""The part of sub-agents, which have sessions of their own, that a session and its turns use."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ class Grants(Struct):
 
 
 class Permissions(Struct, frozen=True, kw_only=True):
-    """What a session may do, and who is asked about the rest. `mode` is the permission mode at its start,
-    `audience` who answers. `rules` are what the user's settings allow, ask about and deny, `allowances` the
-    commands and hosts that are allowed for good; None: none are, and none can be. `network` is what becomes
-    of hosts that no rule is about."""
+    """The permissions of a session, and who is asked about the rest. `mode` is the permission mode at its
+    start, `audience` who answers. `rules` are what the user's settings allow, ask about and deny,
+    `allowances` the commands and hosts that are always allowed; None: none are, and none can be. `network`
+    decides about hosts that no rule names."""
 
     mode: Mode = "ask"
     audience: Audience = PERSON

@@ -1,4 +1,4 @@
-"""What every turn of a session works with."""
+"""The objects that every turn of a session works with."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PendingSlot:
 
 
 class NewestRequest(Struct):
-    """What the session's newest answered request was built from.
+    """The parts of the session's newest answered request.
 
     Changed by every step of a turn that is answered whole. `identity` is that of the provider, None before
     the first answer. Summaries and titles don't count: they are asked for outside the conversation."""
@@ -103,13 +103,13 @@ USUAL_TURNS: Final = TurnOptions()
 
 
 class TurnSetup(Struct, frozen=True, kw_only=True):
-    """What a turn is set up with. `price` is the model's price, None if it isn't known; `clock` gives
-    seconds, never goes back and stands still while the person is asked; `pending_store` saves pending state
-    beyond the process, if the user wants that; `projector` knows the session's previous request,
-    `newest_request` what the last answered one was built from; `instructions` are those that the session
-    began with, `nested` those of folders below the workspace, `role` what a sub-agent is to do; `queue` has
-    the messages that go into the turn at its next results; `why_stopped` says in a sentence who interrupted
-    it; `agents` are its sub-agents, `pace` is when the model's server takes the next request."""
+    """The objects that a turn works with. `price` is the model's price, None if it isn't known; `clock` gives
+    seconds, never goes back, and stops while the person is asked; `pending_store` saves pending state beyond
+    the process, if the user wants that; `projector` knows the session's previous request, `newest_request`
+    the parts of the last answered one; `instructions` are those that the session began with, `nested` those
+    of folders below the workspace, `role` is the task of a sub-agent; `queue` has the messages that go into
+    the turn at its next results; `why_stopped` says in a sentence who interrupted it; `agents` are its
+    sub-agents; `pace` says when the model's server takes the next request."""
 
     provider: Provider
     price: Price | None

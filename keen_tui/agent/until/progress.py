@@ -55,7 +55,7 @@ _PASSING = re.compile(
     r"|\b\d{4}-\d{2}-\d{2}\b"
     r"|\b0x[0-9a-fA-F]+\b"  # where an object lay in memory
 )
-"""What differs from run to run although nothing has changed."""
+"""Parts of an output that differ between runs although nothing has changed."""
 
 
 class BrokenTurn(Struct, frozen=True):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
 
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""What a system that shuts down sends, a terminal whose window is closed or whose connection is lost, and a
-person who wants it to end now."""
+"""The signals of a system that shuts down, of a terminal whose window or connection is closed, and of a
+person who wants the program to end now."""
 
 
 async def run_app(

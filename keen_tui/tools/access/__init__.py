@@ -1,1 +1,1 @@
-"""What calls touch, as permissions judge it, and which names mean secrets or settings."""
+"""The access of calls, as permissions judge it, and the names that mean secrets or settings."""

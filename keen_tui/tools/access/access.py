@@ -1,4 +1,4 @@
-"""What a prepared call touches."""
+"""The access of a prepared call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Risk(Struct, frozen=True, kw_only=True):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What a prepared call touches; permissions judge it. A call that touches nothing is always allowed.
+    """The access of a prepared call, which permissions judge. A call that touches nothing is always allowed.
 
     `subject` is the path for the person, the command, the full name of a tool of an MCP server (`mcp`), or
     the name of a function of the program that runs Keen; `path` is the absolute path. `inside` says whether

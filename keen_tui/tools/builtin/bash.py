@@ -217,7 +217,7 @@ class Bash:
     async def _gate_for(
         self, access: Access, sandbox: Sandbox, limit: TimeLimit, *, goes_on: bool
     ) -> HostGate | None:
-        """What decides which hosts it may reach; None: it has no network."""
+        """Returns the gate that decides which hosts the command may reach; None: it has no network."""
         folder = self._workspace.root
         gate = await asyncio.to_thread(self._network.gate_for, access.mentions, sandbox, limit, folder)
         if gate:

@@ -1,1 +1,1 @@
-"""What a tool is, what a call of it is given, and how its arguments are checked and shown."""
+"""Tools and their calls: what every tool is, what its calls get, and how arguments are checked and shown."""

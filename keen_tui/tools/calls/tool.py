@@ -106,7 +106,7 @@ class Tool(Protocol):
         ...
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        """What the call acts on, in a few words, from arguments that may be wrong. MUST NOT raise."""
+        """Returns the target of the call in a few words, from arguments that may be wrong. MUST NOT raise."""
         ...
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:

@@ -120,7 +120,7 @@ class _Visit(BaseHTTPRequestHandler):
         self._loopback.end(sent)  # after the page: the program may end as soon as it knows
 
     def send_error(self, *_: object) -> None:
-        """What http.server refuses: another method, something too long, or no HTTP."""
+        """Answers requests that http.server refuses: another method, something too long, or no HTTP."""
         self._show(404, "There is nothing here.")
 
     def log_message(self, *_: object) -> None:

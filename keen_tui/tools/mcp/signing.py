@@ -109,7 +109,7 @@ class SignedRequests(httpx2.Auth):
 
 
 class _Storage:
-    """What the SDK's provider begins with. What it gets is read from its context."""
+    """The tokens that the SDK's provider begins with. Those that it gets later are read from its context."""
 
     def __init__(self, tokens: OAuthToken | None, client: OAuthClientInformationFull | None) -> None:
         self._tokens, self._client = tokens, client

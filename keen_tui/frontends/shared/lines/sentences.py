@@ -219,7 +219,7 @@ def compaction_words(event: CompactionEvent) -> str | None:
 
 
 def queue_words(waiting: int) -> str:
-    """What becomes of the messages that wait in the queue when a turn wasn't done."""
+    """Returns a sentence about the messages that wait in the queue after a turn that wasn't done."""
     waits = counted(waiting, "message waits", "messages wait")
     which = "it" if waiting == 1 else "the first"
     return f"{waits} in the queue until a turn is done; /steer sends {which} now."

@@ -48,9 +48,9 @@ class ModelPages:
         self._view.open_page(page, partial(self._begun, models))
 
     def _written_before(self) -> str:
-        """What the page says about the text in the composer, which it hides. A number that was typed before
-        the page was there was meant for the page. It leaves the composer, or the first message would begin
-        with it."""
+        """Returns the page's sentence about the text in the composer, which it hides. A number that was typed
+        before the page was shown was meant for the page, so it leaves the composer; otherwise the first
+        message would begin with it."""
         prompt = self._view.prompt
         if prompt.written.strip().isdecimal():
             prompt.put_away()

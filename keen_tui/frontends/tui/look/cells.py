@@ -36,7 +36,8 @@ def cut_path(path: str, cells: int, more: str = "…") -> str:
 
 
 def cut_target(tool: str, target: str, cells: int, more: str = "…") -> str:
-    """What a call of `tool` acts on, in at most `cells`: as a path where the tool's target is one."""
+    """Returns the target of a tool call in at most `cells` cells, shortened as a path if the tool's target is
+    one."""
     return (cut_path if own_tool(tool).takes_path else cut)(beside_name(tool, target), cells, more)
 
 

@@ -259,7 +259,7 @@ class _Layout:
         return f"Press {self._arrows}." if self._state.in_a_sentence else "Press a number, then enter."
 
     def _escape(self) -> str:
-        """What esc does now, if a question of a turn is open or something was typed; else ""."""
+        """The effect of esc in words, if a question of a turn is open or something was typed; else ""."""
         answering, esc = self._answering, shown("stop")
         if answering.goes_back:
             keeps = " and keeps your words" if answering.line.text else ""

@@ -288,7 +288,7 @@ class QuestionPane(Widget):
             answering.go_on(draft, cursor)
 
     def _give_words_back(self) -> None:
-        """What isn't sent goes back to the composer, in place of the draft that it began with."""
+        """Put unsent words back into the composer, in place of the draft that they began with."""
         draft, cursor = self.answering.draft, self.answering.line.cursor
         words = self.answering.take_words()
         if draft and draft == self._composer.draft[0]:

@@ -146,7 +146,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
 
 
 def _phase_of_calls(state: UiState, live: Sequence[Block]) -> Phase:
-    """What goes on once a call has begun or ended: others of its step may run or ask, too."""
+    """Returns the phase after a call has begun or ended: other calls of its step may run or ask, too."""
     if state.approval or state.asked:
         return "asking"
     running = any(isinstance(block, ToolBlock) and block.status == "running" for block in live)

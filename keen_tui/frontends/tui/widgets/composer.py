@@ -345,7 +345,7 @@ class Composer(RowWidget):
         self._queue: tuple[str, ...] = ()
         self._steered: tuple[str, ...] = ()
         self._key_sends = ""
-        """What the key does that sends the oldest queued message now, "" if it does nothing."""
+        """The words for the key that sends the oldest queued message now, "" if it does nothing."""
         self._tip = ""
         self.flat = False
         """Whether the empty rows above and below are left out, as in low terminals."""

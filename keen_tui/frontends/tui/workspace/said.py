@@ -1,4 +1,4 @@
-"""What is said above the composer."""
+"""The sentence above the composer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NoticeBoard:
 
     @property
     def text(self) -> str:
-        """What stands there."""
+        """The sentence, "" for none."""
         return self._rows.text
 
     def say(self, text: str) -> None:
@@ -42,6 +42,6 @@ class NoticeBoard:
             self.say(self.text.replace(sentence, "").replace("  ", " ").strip())
 
     def end_turn(self) -> None:
-        """What ran has ended."""
+        """Withdraw the sentence that was meant only for the time of the turn."""
         self.withdraw(self._said_in_turn)
         self._said_in_turn = ""

@@ -34,8 +34,8 @@ class EntryHead(RowWidget):
 
 
 class EntryWords(RowWidget):
-    """What came of the last try, and below it what happens to the words in the field, as far as whole
-    sentences fit."""
+    """The result of the last try, and below it where the words in the field go, as far as whole sentences
+    fit."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="entry-words")

@@ -80,7 +80,7 @@ class ServerEntry(EntryPage[ServerFound | None]):
 
     @on(Input.Changed)
     def _changed(self) -> None:
-        """What is asked is no longer what is written: forget it."""
+        """Forget the server's answer once the address was edited."""
         if self._field.value != self._asked:
             self.workers.cancel_group(self, "find-server")
             self._forget()

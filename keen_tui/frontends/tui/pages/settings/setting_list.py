@@ -56,7 +56,7 @@ class SettingList(RowWidget):
 
     @property
     def chosen(self) -> Setting | MoreSettings | None:
-        """What keys act on; None where nothing fits."""
+        """The chosen row, None if no setting fits the typed text."""
         found = self._found
         return found[self._place] if found else None
 
@@ -158,8 +158,8 @@ class SettingList(RowWidget):
 
 
 class SettingDetail(RowWidget):
-    """What the chosen setting means, its default, its values, and when a change takes effect; before that its
-    whole value, if the row has no room for it. It takes half of the terminal at most."""
+    """Explains the chosen setting: its meaning, its default, its values, and when a change takes effect;
+    first its whole value, if the row has no room for it. It takes half of the terminal at most."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="setting-detail")
