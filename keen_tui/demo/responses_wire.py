@@ -102,7 +102,7 @@ class _ResponsesEncoder:
             case Call() as call:
                 yield from self._call(call, status)
             case Think():
-                yield from self._reasoning(group, status)
+                yield from self._reasoning(group)
             case _:
                 yield from self._message(group, status)
 
@@ -126,7 +126,7 @@ class _ResponsesEncoder:
         yield self._event(f"{name}.done", where | {field: whole[field]})
         yield self._event("response.content_part.done", where | {"part": whole})
 
-    def _reasoning(self, parts: Sequence[ReplyPart], status: str) -> Iterator[WireEvent]:
+    def _reasoning(self, parts: Sequence[ReplyPart]) -> Iterator[WireEvent]:
         item: dict[str, Any] = {"id": self._id("rs"), "type": "reasoning"}
         texts = [part.text for part in parts if isinstance(part, Think)]
         yield self._added(item | {"summary": [], "encrypted_content": self._sealed("")})

@@ -90,9 +90,3 @@ class InBandFilter:
         if shown:
             self._behind_tag = False
         return shown
-
-
-def visible(text: str) -> str:
-    """The visible part of a whole reply."""
-    reply = InBandFilter()
-    return reply.feed(text) + reply.finish()

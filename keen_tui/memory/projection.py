@@ -48,20 +48,6 @@ class NativeTrace(Struct, frozen=True):
 Part = UserText | AssistantText | PastStep | NativeTrace
 
 
-def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) -> list[Part]:
-    """The parts in order.
-
-    Each trace follows the user message of its turn (turn.md rule 1), and so do the steps of a finished turn
-    if the policy replays them. Adjacent texts of one role are joined, as the chat templates of many local
-    models require; an assistant message that is empty after rendering is left out. The text of a skill that
-    a message calls, and the resources that it names, are sent until that is answered, unless the policy
-    carries them.
-    """
-    parts: list[Part] = []
-    _project_on(parts, past, 0, len(past.messages), _by_turn(traces), policy)
-    return parts
-
-
 class _Projected(NamedTuple):
     """The projection of messages up to a reply under a policy."""
 
@@ -81,7 +67,14 @@ class Projector:
         self._kept = _Projected()
 
     def project(self, past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) -> list[Part]:
-        """As `project` does. All pasts MUST be of one session."""
+        """The parts in order. All pasts MUST be of one session.
+
+        Each trace follows the user message of its turn (turn.md rule 1), and so do the steps of a finished
+        turn if the policy replays them. Adjacent texts of one role are joined, as the chat templates of many
+        local models require; an assistant message that is empty after rendering is left out. The text of a
+        skill that a message calls, and the resources that it names, are sent until that is answered, unless
+        the policy carries them.
+        """
         behind = _by_turn(traces)
         answered = _answered(past.messages, behind)
         kept = self._kept

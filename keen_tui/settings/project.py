@@ -65,11 +65,10 @@ _MOST_BYTES: Final = 10_000
 
 
 class Project(Struct, frozen=True, kw_only=True):
-    """The additions of a project: `used` are settings by name, `ignored` the names of those that it may not
-    set. `kinds` is the same for the question, with nothing left out."""
+    """The additions of a project: `used` are settings by name. `kinds` is the same for the question, with
+    nothing left out."""
 
     used: Mapping[str, Any]
-    ignored: tuple[str, ...]
     commands: Commands
     servers: ProjectServers
     skills: tuple[SkillFolder, ...]
@@ -148,7 +147,6 @@ def _read(folder: Path, check_rules: RuleCheck) -> Project | None:
     )
     project = Project(
         used=used,
-        ignored=ignored,
         commands=commands,
         servers=servers,
         skills=skills,

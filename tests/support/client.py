@@ -12,7 +12,7 @@ from keen_tui.domain.messages import Message, StepReply, ToolSpec
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.projection import project
+from keen_tui.memory.projection import Projector
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.wire.provider import (
     Connection,
@@ -45,7 +45,7 @@ def step_request(
     system: str = "You are a test.",
 ) -> StepRequest:
     """A request with this conversation under the policy `summary`."""
-    parts = project(Past(tuple(conversation)), traces, policy_of("summary"))
+    parts = Projector().project(Past(tuple(conversation)), traces, policy_of("summary"))
     return StepRequest(system=system, parts=parts, tools=tools)
 
 

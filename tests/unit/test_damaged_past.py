@@ -27,7 +27,7 @@ from keen_tui.domain.messages import FileChanged, ToolResult, TurnMemory
 from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.projection import project
+from keen_tui.memory.projection import Projector
 from keen_tui.memory.unfinished import endings, unfinished
 from tests.support.session_files import call, done, incomplete, started
 
@@ -65,5 +65,5 @@ LIFE = [event for turn in (1, 2) for event in everything(turn)]
 def test_whatever_is_left_of_a_past_is_ended_and_sent(policy: PolicyName, left: list[Event]) -> None:
     state = unfinished(left)
     whole = [*left, *endings(state, None)]
-    project(conversation_of(whole).past, (), policy_of(policy))
+    Projector().project(conversation_of(whole).past, (), policy_of(policy))
     assert not endings(unfinished(whole), None), "what was ended once is not ended again"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.memory.inband import IN_BAND_PROMPT, TAG_LIMIT, InBandFilter, visible
+from keen_tui.memory.inband import IN_BAND_PROMPT, TAG_LIMIT, InBandFilter
 
 BLOCK = "<keen_memory>\n- secret\n</keen_memory>"
 OPEN_TAGS = (
@@ -45,6 +45,12 @@ plain = st.text("ab <>/\n", max_size=8)
 pieces = st.lists(
     st.sampled_from((*OPEN_TAGS, *CLOSE_TAGS, *LOOK_ALIKES)) | plain | st.text(max_size=4), max_size=12
 )
+
+
+def visible(text: str) -> str:
+    """The visible part of a whole reply."""
+    reply = InBandFilter()
+    return reply.feed(text) + reply.finish()
 
 
 def streamed(text: str, cuts: Sequence[int]) -> list[str]:

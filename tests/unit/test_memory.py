@@ -23,7 +23,7 @@ from keen_tui.memory.conversation import Past
 from keen_tui.memory.folding import folded_files
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.projection import AssistantText, NativeTrace, Part, UserText, project
+from keen_tui.memory.projection import AssistantText, NativeTrace, Part, Projector, UserText
 from keen_tui.memory.recorder import Recorder, facts_of, merged_memory, turn_memory
 from keen_tui.memory.rendering import render_assistant
 
@@ -166,7 +166,7 @@ def test_a_long_command_is_cut_with_an_ellipsis() -> None:
 
 
 def projected(conversation: Sequence[Message], traces: Sequence[PendingTrace] = ()) -> list[Part]:
-    return project(Past(tuple(conversation)), traces, policy_of("summary"))
+    return Projector().project(Past(tuple(conversation)), traces, policy_of("summary"))
 
 
 def test_adjacent_user_texts_are_one_and_blank_assistants_are_left_out() -> None:

@@ -27,7 +27,6 @@ from keen_tui.memory.projection import (
     PastStep,
     Projector,
     UserText,
-    project,
 )
 from keen_tui.providers.registry import APIS, build_provider
 from keen_tui.providers.wire.encoding import Encoder
@@ -104,7 +103,7 @@ class Life:
         """What is sent now is what it would be if it was made and encoded for the first time."""
         past, policy = self.conversation.past, policy_of(self.policy)
         parts = self.projector.project(past, self.traces, policy)
-        assert parts == project(past, self.traces, policy)
+        assert parts == Projector().project(past, self.traces, policy)
         request = StepRequest(system="Be \ud800 good.", parts=parts, tools=TOOLS)
         encoded, body = self.provider.encoded(request), self.provider.body(request)
         assert json.loads(encoded) == json.loads(json.dumps(body))

@@ -120,14 +120,6 @@ class RunProgress(Struct, frozen=True, kw_only=True):
 NO_RUN = RunProgress()
 
 
-def progress_of(events: Iterable[Event]) -> RunProgress:
-    """The progress of the run that the events of a session end with."""
-    progress = NO_RUN
-    for event in events:
-        progress = after(progress, event)
-    return progress
-
-
 def of_newest_run(events: Sequence[Event]) -> Sequence[Event]:
     """The events from the beginning of the newest run on; none where the session has no run."""
     kinds = [*map(type, reversed(events))]

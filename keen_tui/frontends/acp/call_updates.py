@@ -139,7 +139,6 @@ class CallUpdates:
         content = await content_of_result(
             result,
             self._workspace,
-            name=event.name,
             reads=not self.is_past,
             shows_output=not shows_terminal,
         )

@@ -108,7 +108,7 @@ async def content_of_question(display: Display | None, workspace: Path) -> list[
 
 
 async def content_of_result(
-    result: ToolResult, workspace: Path, *, name: str, reads: bool, shows_output: bool = True
+    result: ToolResult, workspace: Path, *, reads: bool, shows_output: bool = True
 ) -> list[CallContent]:
     """The content of a finished call. `reads`: the files that it changed may be read, for their whole text.
     `shows_output`: the output of a command is part of the content."""
@@ -127,10 +127,10 @@ async def content_of_result(
             pass
         case _:
             content += texts_of([_whole(display)])
-    return content + texts_of(list(_remarks(result, name=name)))
+    return content + texts_of(list(_remarks(result)))
 
 
-def _remarks(result: ToolResult, *, name: str) -> Iterator[str]:
+def _remarks(result: ToolResult) -> Iterator[str]:
     """Sentences about a result, in addition to its display data."""
     if words := not_done_words(result):
         yield f"{words[:1].upper()}{words[1:]}."

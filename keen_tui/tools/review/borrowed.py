@@ -61,7 +61,6 @@ class BorrowedRepository:
         self._top = repository.top
         self._git = repository.elsewhere(folder)
         self._excluded = repository.file_of("info/exclude")
-        self._index = folder / "index"
         self.skipped: tuple[SkippedFile, ...] = ()
         _fill(repository, folder)
 

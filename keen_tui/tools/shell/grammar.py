@@ -22,7 +22,6 @@ LONGEST: Final = 10_000
 
 _PLAIN: Final = re.compile(r"(?:[A-Za-z0-9_./:=,@%+^*?-]|(?<=[A-Za-z0-9^])~)+")
 """Plain words. A `~` after a letter, as in HEAD~1, isn't a home folder for bash."""
-_TO_FILES: Final = (">", ">>", ">|", "&>", "&>>", "<")
 _GLOB: Final = re.compile(r"[*?]")
 _MORE_IN_QUOTES: Final = re.compile(r"[$`]|\\(?![A-Za-z0-9.()|+*?\[\]{}^/-])")
 _UNSPOKEN: Final = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\xa0\u2000-\u2fff\ud800-\U0010ffff]")

@@ -16,7 +16,6 @@ steps = st.lists(
         st.one_of(
             st.tuples(st.just("plus"), st.lists(st.integers(), max_size=3)),
             st.tuples(st.just("last"), st.integers()),
-            st.tuples(st.just("shortened"), st.integers(0, 8)),
             st.tuples(st.just("mapped"), st.integers(0, 8)),
         ),
     ),
@@ -31,8 +30,6 @@ def gone_on(trail: Trail[int], items: tuple[int, ...], how: str, what: object) -
             return trail.plus(more), (*items, *more)
         case "last", int(item) if items:
             return trail.with_last(item), (*items[:-1], item)
-        case "shortened", int(length) if length <= len(items):
-            return trail.shortened(length), items[:length]
         case "mapped", int(start):
             return trail.mapped(lambda item: item + 1, start), (
                 *items[:start],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any, get_args
 
 import pytest
@@ -19,7 +21,7 @@ from keen_tui.agent.until.policy import (
     next_step,
     reached_limit,
 )
-from keen_tui.agent.until.progress import fingerprint, of_newest_run, progress_of, report_of
+from keen_tui.agent.until.progress import NO_RUN, RunProgress, after, fingerprint, of_newest_run, report_of
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import (
     Event,
@@ -120,6 +122,11 @@ def waiting(seconds: float) -> RunWaiting:
 
 def a_turn(number: int = 1) -> list[Event]:
     return [started(number), done(number)]
+
+
+def progress_of(events: Iterable[Event]) -> RunProgress:
+    """The progress of the run that the events of a session end with."""
+    return reduce(after, events, NO_RUN)
 
 
 def next_after(*events: Any) -> object:

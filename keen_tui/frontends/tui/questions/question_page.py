@@ -61,7 +61,6 @@ class _Fold(Struct, frozen=True, kw_only=True):
     """A way to fold a question: how many rows its parts may take, and which parts are left out."""
 
     gaps: bool = False
-    half: bool = True
     parts: int = _ALL
     why: int = _ALL
     repeats: bool = True

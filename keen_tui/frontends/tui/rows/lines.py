@@ -122,11 +122,6 @@ def sliced(runs: Runs, first: int, last: int) -> tuple[Segment, ...]:
     return _Cutter(runs).cut(first, last)
 
 
-def spread(left: Runs, right: Runs, cells: int) -> tuple[Segment, ...]:
-    """`left` and `right` in one row of `cells`, with spaces between them."""
-    return (*left, Segment(" " * max(cells - cells_of(left) - cells_of(right), 1)), *right)
-
-
 def lines_to_text(lines: Iterable[Line]) -> Text:
     """The rows as one rich Text, for widgets that don't draw lines."""
     text = Text(no_wrap=True, end="")

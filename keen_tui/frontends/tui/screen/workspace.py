@@ -447,7 +447,7 @@ class WorkspaceScreen(KeenScreen[None]):
     @on(Moved)
     def _transcript_moved(self, message: Moved) -> None:
         message.stop()
-        self.sidebar.set_end_in_view(message.following)
+        self.sidebar.set_end_in_view(self.transcript.viewport.following)
         self.show_status()
 
     @on(Copied)

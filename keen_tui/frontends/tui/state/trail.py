@@ -39,12 +39,6 @@ class Trail(Sequence[T]):
         """With `item` in the place of the last one, which there must be."""
         return self._with(self._shared, self._length, item)
 
-    def shortened(self, length: int) -> Trail[T]:
-        """The first `length` items, of which there must be so many."""
-        if length == self._length:
-            return self
-        return self._with(self._shared, length, self._shared[length - 1]) if length else Trail()
-
     def mapped(self, change: Callable[[T], T], start: int = 0) -> Trail[T]:
         """With every item from `start` on changed. Costs O(n)."""
         return Trail((*islice(self, start), *map(change, self.since(start))))

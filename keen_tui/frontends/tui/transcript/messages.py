@@ -9,15 +9,7 @@ from keen_tui.frontends.tui.transcript.finding import Tally
 
 
 class Moved(Message, namespace="transcript"):
-    """The view moved. Says whether it follows the end, how many rows are below it, whether the key to press
-    next is in view, and whether the block at the cursor can fold."""
-
-    def __init__(self, *, following: bool, below: int, key_chip_visible: bool, can_fold: bool) -> None:
-        super().__init__()
-        self.following = following
-        self.below = below
-        self.key_chip_visible = key_chip_visible
-        self.can_fold = can_fold
+    """The view moved, or what can be done with the block at the cursor changed."""
 
     def can_replace(self, message: Message) -> bool:
         """Only the last of several in a row is handled."""

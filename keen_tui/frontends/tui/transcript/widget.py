@@ -368,11 +368,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         now = (viewport.following, viewport.below, viewport.key_chip_visible, self.cursor.can_fold)
         if now != self._announced:
             self._announced = now
-            following, below, key_chip_visible, can_fold = now
-            moved = Moved(
-                following=following, below=below, key_chip_visible=key_chip_visible, can_fold=can_fold
-            )
-            self.screen.post_message(moved)  # otherwise each container in between would handle it first
+            self.screen.post_message(Moved())  # otherwise each container in between would handle it first
 
     def _redraw(self, look: RenderStyle) -> None:
         self.document.redraw(look)
