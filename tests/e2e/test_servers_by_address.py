@@ -135,4 +135,9 @@ def test_line_by_line_a_server_without_models_takes_a_name(tmp_path: Path) -> No
             "Name of the model (an empty line cancels): ",
         )
         say(terminal, "qwen", "qwen is now in use.")
-        say(terminal, f"/server {server.base_url}/v2", "/v1/v2/models (404).", "Name of the model: ")
+        say(
+            terminal,
+            f"/server {server.base_url}/v2",
+            "/v1/v2/models (404).",
+            "Name of the model (an empty line cancels): ",
+        )
