@@ -217,7 +217,7 @@ def _serve_editor(given: Mapping[str, Any]) -> int:
 
 def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
     """A turn, a run or a conversation without a screen."""
-    from keen_tui.agent.turn.reply import NO_AUDIENCE, Audience
+    from keen_tui.agent.turn.audience import NO_AUDIENCE, Audience
     from keen_tui.frontend_setup import additions_here
     from keen_tui.frontends.headless.outlets import note, require_writable
     from keen_tui.providers.registry import build_provider

@@ -14,7 +14,7 @@ from keen_tui.agent.services.agent_service import AgentService
 from keen_tui.agent.services.model_service import ModelService
 from keen_tui.agent.services.playback import Playback
 from keen_tui.agent.services.task_service import TaskService
-from keen_tui.agent.turn.reply import PERSON
+from keen_tui.agent.turn.audience import PERSON
 from keen_tui.agent.until.driver import RunDriver
 from keen_tui.domain.errors import KeenError, ModelMissing, StorageFailed
 from keen_tui.domain.events import Event, ReviewUsed, Usage

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from keen_tui.agent.job_slot import JobSlot
-from keen_tui.agent.open_session import SessionState
+from keen_tui.agent.session_state import SessionState
 from keen_tui.agent.turn.active_turn import ActiveTurn
-from keen_tui.agent.turn.attempt import run_attempt
 from keen_tui.agent.turn.compaction import compact
 from keen_tui.agent.turn.context_meter import ContextMeter
 from keen_tui.agent.turn.message_queue import MessageQueue
+from keen_tui.agent.turn.run_attempt import run_attempt
 from keen_tui.agent.turn.settle import Commit, Discard, Save, settle, with_step_closed
 from keen_tui.agent.turn.user_command import run_own_command
 from keen_tui.domain.errors import SessionRefused

@@ -13,10 +13,10 @@ from keen_tui.agent.hooks.hooks import NO_HOOKS, HookCommands, session_hooks
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, InstructionFiles, Instructions
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.job_slot import JobSlot
-from keen_tui.agent.open_session import OpenSession, SessionState, opened_session
 from keen_tui.agent.runner import Runner
+from keen_tui.agent.session_start import Surroundings
+from keen_tui.agent.session_state import OpenSession, SessionState, opened_session
 from keen_tui.agent.shared_with_parent import Shared
-from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.agent_calls import AgentCalls
 from keen_tui.agent.turn.approvals import ASKS_PERSON, Approvals, Permissions
 from keen_tui.agent.turn.context_meter import ContextMeter
@@ -55,7 +55,7 @@ from keen_tui.providers.wire.provider import Provider
 from keen_tui.system.background_jobs import BackgroundJobs
 from keen_tui.system.threads import run_in_thread
 from keen_tui.tools.background.tasks import BackgroundTasks
-from keen_tui.tools.calls.earlier import SessionRecord
+from keen_tui.tools.calls.earlier_turns import SessionRecord
 from keen_tui.tools.toolbox import Toolbox
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from keen_tui.agent.session import Session
-from keen_tui.agent.turn.reply import Audience
+from keen_tui.agent.turn.audience import Audience
 from keen_tui.api.answering import ProgramAnswers
 from keen_tui.api.asking import AnswerQuestion, Approve
 from keen_tui.api.keen_session import KeenSession

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from keen_tui.agent.session import Session
-from keen_tui.agent.turn.reply import PERSON
+from keen_tui.agent.turn.audience import PERSON
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.project import run_tests_command, scratch_project

@@ -13,7 +13,7 @@ from keen_tui.evaluation.tasks import EvalTask
 from keen_tui.system.child_environment import key_variables, own_environment
 from keen_tui.system.executables import find_program
 from keen_tui.text.redaction import masked
-from keen_tui.tools.process.captured import Tail
+from keen_tui.tools.process.bounded_output import Tail
 from keen_tui.tools.process.process import run_command
 from keen_tui.tools.sandbox.base import Launch
 

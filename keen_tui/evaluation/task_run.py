@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.agent.session import Session
-from keen_tui.agent.turn.reply import NO_AUDIENCE
+from keen_tui.agent.turn.audience import NO_AUDIENCE
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete

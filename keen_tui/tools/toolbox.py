@@ -36,13 +36,13 @@ from keen_tui.tools.builtin.task_stop import TaskStop
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
 from keen_tui.tools.builtin.web_fetch import WebFetch, page_fetcher
 from keen_tui.tools.builtin.write_file import WriteFile
-from keen_tui.tools.calls.earlier import EarlierTurns
+from keen_tui.tools.calls.earlier_turns import EarlierTurns
 from keen_tui.tools.calls.tool import PreparedCall, Run, Tool
 from keen_tui.tools.files.backup import Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.stale_shadow import saved_commits
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.process.user_command import OwnCommands
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.rules.rules import NO_RULES, Rules

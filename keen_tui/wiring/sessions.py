@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from keen_tui.agent.hooks.hooks import HookCommands
 from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
-from keen_tui.agent.services.neighbours import Neighbours
+from keen_tui.agent.services.other_programs import Neighbours
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.services.undo import TurnBackup
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.approvals import Permissions
-from keen_tui.agent.turn.reply import Audience
+from keen_tui.agent.turn.audience import Audience
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.turn.turn_setup import TurnOptions
 from keen_tui.domain.errors import ConfigError, SessionRefused

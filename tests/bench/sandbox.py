@@ -17,8 +17,8 @@ from pathlib import Path
 
 from keen_tui.system.child_environment import child_environment
 from keen_tui.system.executables import find_program
-from keen_tui.tools.network.handover import handed_out, handover, proxy_environment
-from keen_tui.tools.quarantine.look import NewEntryFinder
+from keen_tui.tools.network.socket_handover import handed_out, handover, proxy_environment
+from keen_tui.tools.quarantine.new_entries import NewEntryFinder
 from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Answer, Call, Reply, Say
-from keen_tui.tools.background.held_output import MOST_HELD
+from keen_tui.tools.background.task_record import MOST_HELD
 from keen_tui.tools.builtin import bash
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import at_work

@@ -24,7 +24,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.frontends.headless.sentences import progress_line
-from keen_tui.tools.network.wanted import may_want_network
+from keen_tui.tools.network.network_words import may_want_network
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.rules.rules import Rules, Ruling, parse_rules
 from keen_tui.tools.sandbox.command_network import CommandNetwork

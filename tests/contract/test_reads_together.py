@@ -24,7 +24,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.tools.access.access import Access
 from keen_tui.tools.calls.arguments import mentioned
 from keen_tui.tools.calls.tool import PreparedCall
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.toolbox import Toolbox
 from tests.support.agent import at_work
 from tests.support.waiting import until

@@ -19,7 +19,7 @@ from keen_tui.domain.own_tools import own_tool
 from keen_tui.settings.added.skills import Skill
 from keen_tui.settings.additions import Additions
 from keen_tui.system.time_limit import TimeLimit
-from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.background.task_record import HeldOutput
 from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
 from keen_tui.tools.calls.question_spec import QuestionReply
 from keen_tui.tools.process.process import Ended

@@ -16,7 +16,7 @@ from keen_tui.agent.session import Session
 from keen_tui.agent.shared_with_parent import Shared
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.agent.turn.approvals import Permissions
-from keen_tui.agent.turn.reply import NO_AUDIENCE, PERSON
+from keen_tui.agent.turn.audience import NO_AUDIENCE, PERSON
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.turn.turn_setup import TurnOptions
 from keen_tui.agent.turn.work_clock import WorkClock

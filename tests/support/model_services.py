@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from keen_tui.agent.services.model_service import ModelService
-from keen_tui.agent.turn.reply import PERSON
+from keen_tui.agent.turn.audience import PERSON
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply
 from keen_tui.domain.models import ModelInfo

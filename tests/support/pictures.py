@@ -18,7 +18,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from keen_tui.agent.session import Session
-from keen_tui.agent.turn.reply import PERSON
+from keen_tui.agent.turn.audience import PERSON
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.threaded import serving

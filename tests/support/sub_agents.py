@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from keen_tui.agent.turn.reply import NO_AUDIENCE, PERSON
+from keen_tui.agent.turn.audience import NO_AUDIENCE, PERSON
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say
 from keen_tui.demo.wires import seen

@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 from keen_tui.agent.services.agent_files import SavedAgents
-from keen_tui.agent.services.neighbours import Neighbours
+from keen_tui.agent.services.other_programs import Neighbours
 from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_loading import Opening, is_long, preview, read_for_opening
 from keen_tui.agent.services.session_writer import SessionWriter
+from keen_tui.agent.services.store_upkeep import Upkeep
 from keen_tui.agent.services.titles import Titler
 from keen_tui.agent.services.undo import TurnBackup
-from keen_tui.agent.services.upkeep import Upkeep
 from keen_tui.agent.session import Session
 from keen_tui.agent.subagents.sub_agents import SubAgents
 from keen_tui.domain.choices import ExportFormat, Titles

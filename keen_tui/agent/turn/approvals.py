@@ -12,9 +12,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from keen_tui.agent.hooks.answers import NO_ANSWER, HookAnswer, denial
+from keen_tui.agent.turn.audience import PERSON, ApprovalReply, Audience
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
 from keen_tui.agent.turn.new_file_approvals import MADE, NewFileApprovals
-from keen_tui.agent.turn.reply import PERSON, ApprovalReply, Audience
 from keen_tui.domain.choices import Mode, Network, Scope
 from keen_tui.domain.errors import NOBODY, ConfigError, SessionRefused
 from keen_tui.domain.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice

@@ -26,7 +26,7 @@ from keen_tui.system.threads import raise_if_cancelled, to_the_end
 from keen_tui.tools.access.access import Access
 from keen_tui.tools.calls.question_spec import QuestionSpec
 from keen_tui.tools.calls.tool import AgentOrder, Outside, PreparedCall, Run, Trial
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.sandbox.trial import NOT_ENDED, tried
 from keen_tui.tools.work_tree.watch import CommandChanges, CommandWatch
 

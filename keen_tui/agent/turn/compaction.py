@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from keen_tui.agent.hooks.answers import with_reason
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
-from keen_tui.agent.turn.stops import stop_notice
+from keen_tui.agent.turn.stopped_replies import stop_notice
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
 from keen_tui.domain.events import (

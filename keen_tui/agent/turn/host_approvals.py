@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.agent.turn.reply import ApprovalReply
+from keen_tui.agent.turn.audience import ApprovalReply
 from keen_tui.domain.choices import Mode, Network
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY, NOBODY_IN_BACKGROUND

@@ -24,7 +24,7 @@ from keen_tui.agent.turn.batch import keep_pending, run_batch, run_open_step
 from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.settle import Broken, Ending, Finished
-from keen_tui.agent.turn.stops import is_context_full, is_refused, runnable, stop_notice
+from keen_tui.agent.turn.stopped_replies import is_context_full, is_refused, runnable, stop_notice
 from keen_tui.agent.turn.turn_hooks import add_context, admitted
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ContextExceeded, EndReason, ProviderError

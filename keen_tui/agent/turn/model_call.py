@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
-from keen_tui.agent.turn.stops import stop_notice
+from keen_tui.agent.turn.stopped_replies import stop_notice
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ProviderError, ReplyUnreadable
 from keen_tui.domain.events import RetryScheduled, Usage

@@ -14,7 +14,7 @@ from keen_tui.domain.events import Event, Notice
 from keen_tui.domain.messages import ToolCall
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.permissions.permissions import Grant, Verdict
-from keen_tui.tools.quarantine.look import SearchScope
+from keen_tui.tools.quarantine.new_entries import SearchScope
 from keen_tui.tools.quarantine.new_files import NewFiles
 
 MADE = "made"

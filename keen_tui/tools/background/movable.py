@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.background.task_record import HeldOutput
 from keen_tui.tools.process.command_output import CommandOutput
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import CommandFailed, ToolResult
 from keen_tui.text.units import counted
-from keen_tui.tools.background.held_output import OutputPiece
+from keen_tui.tools.background.task_record import OutputPiece
 from keen_tui.tools.background.tasks import BackgroundTask
 
 _LONGEST_COMMAND = 300

@@ -16,7 +16,7 @@ from keen_tui.system.threads import to_the_end
 from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
-from keen_tui.tools.background.held_output import HeldOutput
+from keen_tui.tools.background.task_record import HeldOutput
 from keen_tui.tools.background.throttle import Throttle
 from keen_tui.tools.process.process import Ended
 from keen_tui.tools.quarantine.new_files import NewFiles

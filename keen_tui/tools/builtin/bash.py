@@ -20,30 +20,30 @@ from keen_tui.system.executables import find_program
 from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.sanitize import clean
 from keen_tui.tools.access.access import Access
-from keen_tui.tools.background.held_output import HeldOutput
 from keen_tui.tools.background.movable import MovableOutput
+from keen_tui.tools.background.task_record import HeldOutput
 from keen_tui.tools.background.task_text import moved_result, started_result
 from keen_tui.tools.background.tasks import BackgroundTasks, EndedTask
 from keen_tui.tools.builtin.shell_run import MOST_NAMED, ShellRun, why_outside
 from keen_tui.tools.calls.arguments import checked, mentioned
 from keen_tui.tools.calls.tool import Outside, PreparedCall, Run, Trial
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.git.shown import GitUse, git_in
+from keen_tui.tools.git.shown_repository import GitUse, git_in
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.permissions.judging import judged
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.process.command_output import CommandOutput
 from keen_tui.tools.process.command_result import command_result
 from keen_tui.tools.process.process import Ended, run_command
-from keen_tui.tools.quarantine.look import NewEntryFinder
+from keen_tui.tools.quarantine.new_entries import NewEntryFinder
 from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.sandbox.command_network import NO_NETWORK, NO_RETRIES, CommandNetwork, online
+from keen_tui.tools.sandbox.failure_signs import named_among
 from keen_tui.tools.sandbox.home_files import CommandHome
 from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
-from keen_tui.tools.sandbox.signs import named_among
 from keen_tui.tools.sandbox.trial import unfinished
 from keen_tui.tools.shell.grammar import stays_in_background
 from keen_tui.tools.shell.shown_parts import shown_parts

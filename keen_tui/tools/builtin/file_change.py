@@ -14,7 +14,7 @@ from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.contents import change_content
 from keen_tui.tools.files.known_files import digest
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 
 
 async def prepared_change(

@@ -14,7 +14,7 @@ from keen_tui.tools.calls.arguments import checked, mentioned
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.reading import kind_of
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.rules.globs import Glob
 from keen_tui.tools.search.search import ENDED_EARLY, Searcher
 

@@ -15,7 +15,7 @@ from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.contents import current_content
 from keen_tui.tools.files.reading import BOM
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 
 MOST_LINES = 2_000
 LONGEST_LINE = 2_000

@@ -20,10 +20,10 @@ from keen_tui.text.units import counted, size
 from keen_tui.tools.access.access import NOTHING_TOUCHED
 from keen_tui.tools.builtin.recall_lists import call_line, call_name, calls_of, index_of
 from keen_tui.tools.calls.arguments import checked
-from keen_tui.tools.calls.earlier import EarlierTurns
+from keen_tui.tools.calls.earlier_turns import EarlierTurns
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.workspace import ResolvedPath, Workspace
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.search.search import ENDED_EARLY, Match, Searcher
 
 MOST_LINES: Final = 2_000

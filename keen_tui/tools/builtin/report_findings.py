@@ -17,7 +17,7 @@ from keen_tui.text.units import counted
 from keen_tui.tools.access.access import NOTHING_TOUCHED
 from keen_tui.tools.calls.arguments import checked, converted, whole
 from keen_tui.tools.calls.tool import PreparedCall
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.review.numbered import ReviewedFile, named
 
 REPORT_FINDINGS: Final = "report_findings"

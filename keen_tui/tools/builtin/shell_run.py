@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from keen_tui.domain.messages import ToolResult
 from keen_tui.system.time_limit import TimeLimit
-from keen_tui.tools.git.shown import GitUse
+from keen_tui.tools.git.shown_repository import GitUse
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.sandbox.base import Sandbox, Terms
-from keen_tui.tools.sandbox.signs import stopped_by_sandbox
+from keen_tui.tools.sandbox.failure_signs import stopped_by_sandbox
 
 MOST_NAMED = 5
 """The most files that a sentence names."""

@@ -21,7 +21,7 @@ from keen_tui.tools.calls.arguments import checked, mentioned
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.calls.word_search import MOST_FOUND
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 
 NAME = "skill"
 

@@ -12,7 +12,7 @@ from keen_tui.tools.background.task_text import output_result
 from keen_tui.tools.background.tasks import BackgroundTasks
 from keen_tui.tools.calls.arguments import checked, mentioned
 from keen_tui.tools.calls.tool import PreparedCall
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 
 LONGEST_WAIT: Final = 60
 

@@ -14,7 +14,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.access.access import NOTHING_TOUCHED
 from keen_tui.tools.calls.arguments import checked, converted
 from keen_tui.tools.calls.tool import PreparedCall
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 
 _MOST_ITEMS = 50
 _LONGEST_TEXT = 300

@@ -14,7 +14,7 @@ from keen_tui.tools.calls.arguments import checked, mentioned
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.addresses import Internet
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.web.limits import MOST_CHARACTERS
 
 if TYPE_CHECKING:

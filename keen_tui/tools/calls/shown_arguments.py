@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.process.captured import cleaned
+from keen_tui.tools.process.bounded_output import cleaned
 
 _LONGEST_VALUE: Final = 80
 

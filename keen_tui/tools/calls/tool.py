@@ -12,7 +12,7 @@ from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.tools.access.access import Access
 from keen_tui.tools.calls.question_spec import Person, QuestionSpec
 from keen_tui.tools.network.gate import HostGate
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.quarantine.new_files import NewFiles
 
 if TYPE_CHECKING:

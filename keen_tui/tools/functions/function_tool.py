@@ -21,7 +21,7 @@ from keen_tui.tools.calls.shown_arguments import arguments_in_short, arguments_s
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.functions.signature import FunctionSpec
-from keen_tui.tools.process.captured import OutputSink, cleaned
+from keen_tui.tools.process.bounded_output import OutputSink, cleaned
 from keen_tui.tools.process.spooled_output import capped
 
 log = logging.getLogger(__name__)

@@ -30,8 +30,8 @@ from keen_tui.tools.git.index_changes import UnknownIndex
 from keen_tui.tools.git.kept_files import committed, unstaged
 from keen_tui.tools.git.new_objects import DamagedObjects, NewObjects
 from keen_tui.tools.git.own_git import OwnGit
-from keen_tui.tools.git.part import GitFolder
 from keen_tui.tools.git.refs import PACKED, RefReader, Refs, bring_refs_back, packed
+from keen_tui.tools.git.repository_part import GitFolder
 from keen_tui.tools.sandbox.base import SHOWN_AS_THEY_ARE
 
 _SHA256: Final = re.compile(rb"(?im)^[ \t]*objectformat[ \t]*=[ \t]*sha256")

@@ -22,8 +22,8 @@ from keen_tui.tools.git.git_data import objects_in, only_names_objects
 from keen_tui.tools.git.gitlinks import REPOSITORY_AMONG_PACKAGES, gitlinks_among_packages
 from keen_tui.tools.git.new_objects import DamagedObjects, NewObjects
 from keen_tui.tools.git.own_git import OwnGit
-from keen_tui.tools.git.part import PASSED_OVER
 from keen_tui.tools.git.refs import RefReader, bring_refs_back, kept_name
+from keen_tui.tools.git.repository_part import PASSED_OVER
 from keen_tui.tools.sandbox.scratch import kept_folders
 
 _KILLED: Final = "Keen was killed while a command ran. The commits of that command"

@@ -20,7 +20,7 @@ from keen_tui.system.folders import make_private
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
 from keen_tui.tools.files.image_files import usable_image, without_extras
-from keen_tui.tools.process.captured import cleaned
+from keen_tui.tools.process.bounded_output import cleaned
 from keen_tui.tools.process.spooled_output import capped
 
 NewFile = Callable[[], Path | None]

@@ -17,7 +17,7 @@ from keen_tui.tools.calls.arguments import checked, mentioned
 from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.calls.word_search import MOST_FOUND, best
 from keen_tui.tools.mcp.server_tool import ServerTool
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 
 NAME: Final = "mcp_search"
 

@@ -21,7 +21,7 @@ from keen_tui.tools.calls.tool import PreparedCall
 from keen_tui.tools.mcp.elicitation import Asking
 from keen_tui.tools.mcp.results import NewFile, ServerResult, server_result
 from keen_tui.tools.mcp.server import ServerCall, ServerConnection
-from keen_tui.tools.process.captured import CapturedOutput, OutputSink
+from keen_tui.tools.process.bounded_output import CapturedOutput, OutputSink
 from keen_tui.tools.process.live_output import LiveOutput
 
 _LONGEST_DESCRIPTION: Final = 4_000

@@ -22,8 +22,8 @@ from msgspec import Struct
 from keen_tui.text.hosts import Host, NotAHost, host_name
 from keen_tui.tools.network.addresses import CHUNK, Internet, Streams
 from keen_tui.tools.network.gate import HostGate
-from keen_tui.tools.network.handover import USER
 from keen_tui.tools.network.reaching import NotReached, reached
+from keen_tui.tools.network.socket_handover import USER
 
 log = logging.getLogger(__name__)
 

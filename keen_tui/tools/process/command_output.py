@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.text.redaction import KeysTakenOut
-from keen_tui.tools.process.captured import CapturedOutput, OutputSink
+from keen_tui.tools.process.bounded_output import CapturedOutput, OutputSink
 from keen_tui.tools.process.live_output import LiveOutput
 from keen_tui.tools.process.spooled_output import KeptOutput
 

@@ -7,7 +7,7 @@ import codecs
 import re
 import threading
 
-from keen_tui.tools.process.captured import CONTINUATION, CapturedOutput, OutputSink, cleaned
+from keen_tui.tools.process.bounded_output import CONTINUATION, CapturedOutput, OutputSink, cleaned
 
 INTERVAL = 0.1
 """Seconds between two pieces of live output."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.system.folders import make_private
-from keen_tui.tools.process.captured import MOST_WHOLE, CapturedOutput, Tail
+from keen_tui.tools.process.bounded_output import MOST_WHOLE, CapturedOutput, Tail
 
 FIRST_BYTES = 12_000_000
 LAST_BYTES = 4_000_000

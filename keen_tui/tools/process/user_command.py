@@ -13,7 +13,7 @@ from keen_tui.domain.messages import ToolResult
 from keen_tui.system.child_environment import api_keys, key_variables, own_environment
 from keen_tui.system.executables import find_program
 from keen_tui.system.threads import in_thread_to_the_end
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.process.command_output import CommandOutput
 from keen_tui.tools.process.command_result import command_result
 from keen_tui.tools.process.process import Ended, run_command

@@ -11,8 +11,8 @@ from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 from keen_tui.tools.access.sensitive import EntryKind, holds_secrets
-from keen_tui.tools.quarantine.look import Before, NewEntry, NewEntryFinder, SearchScope
-from keen_tui.tools.quarantine.shown import shown
+from keen_tui.tools.quarantine.diff_of_files import shown
+from keen_tui.tools.quarantine.new_entries import Before, NewEntry, NewEntryFinder, SearchScope
 from keen_tui.tools.quarantine.store import Kept, Quarantine, listed
 
 _MOST_ASKED = 3

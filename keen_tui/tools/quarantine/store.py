@@ -20,7 +20,7 @@ from keen_tui.system.folders import make_private
 from keen_tui.system.safe_read import content_of
 from keen_tui.system.trees import remove_tree
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.quarantine.moving import move
+from keen_tui.tools.quarantine.move_entry import move
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from keen_tui.tools.network.handover import ANY_PORT, PORT, python_folders, starter
+from keen_tui.tools.network.socket_handover import ANY_PORT, PORT, python_folders, starter
 from keen_tui.tools.sandbox.base import (
     CONFIG,
     ORDINARY,

@@ -17,8 +17,8 @@ from keen_tui.system.safe_read import content_of
 from keen_tui.system.time_limit import TimeLimit
 from keen_tui.tools.network.addresses import INTERNET, Internet
 from keen_tui.tools.network.gate import HostGate
-from keen_tui.tools.network.handover import NoListener, handed_out, handover, proxy_environment
-from keen_tui.tools.network.wanted import in_words, install_in, may_want_network, registries
+from keen_tui.tools.network.network_words import in_words, install_in, may_want_network, registries
+from keen_tui.tools.network.socket_handover import NoListener, handed_out, handover, proxy_environment
 from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms, in_thread
 
 _MOST_NPMRC: Final = 100_000

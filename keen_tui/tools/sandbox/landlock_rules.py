@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.broker import Broker
-from keen_tui.tools.sandbox.broker.ground import Inode, identity
 from keen_tui.tools.sandbox.broker.kernel import call, checked, control
 from keen_tui.tools.sandbox.broker.listener import listen
+from keen_tui.tools.sandbox.broker.workspace_paths import Inode, identity
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """System calls, the same on every architecture."""

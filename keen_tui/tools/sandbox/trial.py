@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import ToolResult
 from keen_tui.system.threads import raise_if_cancelled, to_the_end
-from keen_tui.tools.sandbox.signs import (
+from keen_tui.tools.sandbox.failure_signs import (
     DENIED,
     NO_NETWORK,
     READ_ONLY,

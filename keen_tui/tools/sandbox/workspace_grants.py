@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.tools.sandbox.broker.ground import ClosedPaths
+from keen_tui.tools.sandbox.broker.workspace_paths import ClosedPaths
 from keen_tui.tools.sandbox.landlock_rules import READ, READ_DIR, WORK, PathGrant
 from keen_tui.tools.sandbox.policy import Policy
 

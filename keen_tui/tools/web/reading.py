@@ -14,7 +14,7 @@ from keen_tui.domain.messages import PageRead, ToolResult
 from keen_tui.memory.rendering import fenced
 from keen_tui.text.lines import cut
 from keen_tui.text.units import size
-from keen_tui.tools.process.captured import OutputSink
+from keen_tui.tools.process.bounded_output import OutputSink
 from keen_tui.tools.process.spooled_output import KeptOutput
 from keen_tui.tools.web.fetching import FetchedPage, Fetcher, Redirected
 from keen_tui.tools.web.limits import MOST_CHARACTERS, FetchLimits

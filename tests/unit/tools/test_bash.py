@@ -18,7 +18,7 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import CommandFailed, ToolResult
 from keen_tui.system.child_environment import child_environment
 from keen_tui.tools.orphans.strays import can_find_strays, end_strays
-from keen_tui.tools.process.captured import CapturedOutput
+from keen_tui.tools.process.bounded_output import CapturedOutput
 from tests.support.loop_clock import LoopClock
 from tests.support.processes import called_with
 from tests.support.tools import ToolBench

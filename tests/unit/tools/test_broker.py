@@ -13,9 +13,9 @@ import pytest
 
 from keen_tui.tools.sandbox import workspace_grants
 from keen_tui.tools.sandbox.base import Terms
-from keen_tui.tools.sandbox.broker import deeds
-from keen_tui.tools.sandbox.broker.ground import ClosedPaths, Ground, NotOurs, folded
+from keen_tui.tools.sandbox.broker import file_operations
 from keen_tui.tools.sandbox.broker.listener import Listener, Notification
+from keen_tui.tools.sandbox.broker.workspace_paths import ClosedPaths, Ground, NotOurs, folded
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 from tests.support import file_calls
 from tests.support.jail import PYTHON, Jail
@@ -256,8 +256,8 @@ def test_what_is_swapped_for_a_link_just_before_is_not_followed(tmp_path: Path, 
 
     asked = Opening(tmp_path, meanwhile)
     try:
-        opened = deeds.DEEDS["openat"](asked)
-        assert isinstance(opened, deeds.Opened) and swapped == "a"
+        opened = file_operations.DEEDS["openat"](asked)
+        assert isinstance(opened, file_operations.Opened) and swapped == "a"
         os.close(opened.descriptor)
         assert (tmp_path / "aside/b").read_text() == ""
     except OSError as error:
@@ -296,11 +296,13 @@ async def test_nothing_is_left_of_a_broker(jail: Jail) -> None:
 
 
 async def test_what_goes_wrong_in_the_broker_is_refused(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(asked: deeds.SystemCall) -> int:
+    def fails(asked: file_operations.SystemCall) -> int:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(deeds, "DEEDS", {**deeds.DEEDS, "mkdirat": fails})
-    monkeypatch.setattr("keen_tui.tools.sandbox.broker.broker.DEEDS", {**deeds.DEEDS, "mkdirat": fails})
+    monkeypatch.setattr(file_operations, "DEEDS", {**file_operations.DEEDS, "mkdirat": fails})
+    monkeypatch.setattr(
+        "keen_tui.tools.sandbox.broker.broker.DEEDS", {**file_operations.DEEDS, "mkdirat": fails}
+    )
     result = await jail("mkdir a || touch b")
     assert "Permission denied" in result.text
     assert names_in(jail.workspace) == ["b"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.files.reading import LARGEST_FILE
-from keen_tui.tools.process.captured import MOST_WHOLE, Tail
+from keen_tui.tools.process.bounded_output import MOST_WHOLE, Tail
 from keen_tui.tools.process.output_pipe import output_pipe
 from keen_tui.tools.process.process import run_command
 from keen_tui.tools.process.spooled_output import FIRST_BYTES, LAST_BYTES, KeptOutput

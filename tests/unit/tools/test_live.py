@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from keen_tui.tools.process.captured import CapturedOutput
+from keen_tui.tools.process.bounded_output import CapturedOutput
 from keen_tui.tools.process.live_output import INTERVAL, MOST_CHARACTERS, LiveOutput
 from tests.support.loop_clock import LoopClock
 

@@ -17,9 +17,9 @@ from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.system.named_entries import NamedEntries
 from keen_tui.system.paths import QUARANTINE
 from keen_tui.tools.access.sensitive import EntryKind, entry_kinds, runs_code_later
-from keen_tui.tools.quarantine.look import NewEntryFinder
+from keen_tui.tools.quarantine.diff_of_files import shown
+from keen_tui.tools.quarantine.new_entries import NewEntryFinder
 from keen_tui.tools.quarantine.repositories import programs_of
-from keen_tui.tools.quarantine.shown import shown
 from keen_tui.tools.quarantine.store import Quarantine
 
 

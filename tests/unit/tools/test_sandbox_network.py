@@ -14,7 +14,7 @@ from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.gate import HostAnswer
-from keen_tui.tools.network.handover import NoListener, handed_out, handover
+from keen_tui.tools.network.socket_handover import NoListener, handed_out, handover
 from keen_tui.tools.sandbox.command_network import CommandNetwork
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder

@@ -18,6 +18,7 @@ from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.sandbox import probe
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
+from keen_tui.tools.sandbox.failure_signs import stopped_by_sandbox
 from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for
 from keen_tui.tools.sandbox.probe import (
     OFF,
@@ -28,7 +29,6 @@ from keen_tui.tools.sandbox.probe import (
     no_sandbox,
     problem_of,
 )
-from keen_tui.tools.sandbox.signs import stopped_by_sandbox
 from tests.support.jail import FakeSandbox
 
 

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from msgspec.structs import replace
 
 from keen_tui.agent.services.server_service import ServerService
-from keen_tui.agent.turn.reply import PERSON
+from keen_tui.agent.turn.audience import PERSON
 from keen_tui.domain.errors import ConfigError, ServerFailed, SessionRefused, SignInNeeded
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.added.mcp_servers import McpServer

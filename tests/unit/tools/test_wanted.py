@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.tools.network.wanted import in_words, install_in, may_want_network, registries
+from keen_tui.tools.network.network_words import in_words, install_in, may_want_network, registries
 from keen_tui.tools.shell.mentions import mentioned_commands
 
 

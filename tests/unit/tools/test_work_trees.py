@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.turn.reply import NO_AUDIENCE
+from keen_tui.agent.turn.audience import NO_AUDIENCE
 from keen_tui.domain.errors import ConfigError, KeenError, WorkTreeFailed
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.settings.load import load_all

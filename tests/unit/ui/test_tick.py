@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from keen_tui.frontends.tui.terminal import gc_policy
-from keen_tui.frontends.tui.workspace.tick import Ticker
+from keen_tui.frontends.tui.workspace.ticker import Ticker
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 

@@ -29,7 +29,7 @@ from keen_tui.frontends.shared.servers_port import OpenSignIn, ServersPort
 from keen_tui.frontends.shared.tasks_port import TasksPort
 from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
-from keen_tui.frontends.tui.commands.open import PlaceOpener
+from keen_tui.frontends.tui.commands.place_opener import PlaceOpener
 from keen_tui.frontends.tui.commands.sessions import SessionPages
 from keen_tui.frontends.tui.commands.settings import SettingPages
 from keen_tui.frontends.tui.workspace.view import WorkspaceView

@@ -63,8 +63,8 @@ from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.widgets.too_small import TooSmall
 from keen_tui.frontends.tui.widgets.welcome import Welcome
 from keen_tui.frontends.tui.workspace.announcer import Announcer
+from keen_tui.frontends.tui.workspace.notice_board import NoticeBoard
 from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
-from keen_tui.frontends.tui.workspace.said import NoticeBoard
 
 _KEEPS_ON_DISK = "keeps incomplete turns on disk, so they outlive Keen"
 

@@ -29,7 +29,7 @@ from keen_tui.frontends.tui.widgets.header import HeaderBar
 from keen_tui.frontends.tui.widgets.notes import KeyOffer, NoticeRows
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
-from keen_tui.frontends.tui.workspace.said import NoticeBoard
+from keen_tui.frontends.tui.workspace.notice_board import NoticeBoard
 
 
 class KeenView(Protocol):

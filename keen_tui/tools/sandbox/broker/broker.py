@@ -19,11 +19,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.tools.sandbox.broker.deeds import DEEDS, Opened
 from keen_tui.tools.sandbox.broker.file_calls import AT_FDCWD, CallArguments, names, newest, number_of
-from keen_tui.tools.sandbox.broker.ground import ClosedPaths, Ground, Inode, NotOurs
+from keen_tui.tools.sandbox.broker.file_operations import DEEDS, Opened
 from keen_tui.tools.sandbox.broker.kernel import drop_capabilities_of_thread, has_own_umask
 from keen_tui.tools.sandbox.broker.listener import Listener, Notification
+from keen_tui.tools.sandbox.broker.workspace_paths import ClosedPaths, Ground, Inode, NotOurs
 
 _log = logging.getLogger(__name__)
 

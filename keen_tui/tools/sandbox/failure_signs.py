@@ -13,7 +13,7 @@ from typing import Final
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import ToolResult
-from keen_tui.tools.network.wanted import in_words, install_in
+from keen_tui.tools.network.network_words import in_words, install_in
 from keen_tui.tools.shell.mentions import mentioned_commands
 
 TIMED_OUT: Final = 124

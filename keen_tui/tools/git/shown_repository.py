@@ -18,7 +18,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.git_place import GitPlace, git_place
 from keen_tui.tools.git.brought_back import BroughtBack
 from keen_tui.tools.git.own_git import OwnGit
-from keen_tui.tools.git.part import UnknownRepository
+from keen_tui.tools.git.repository_part import UnknownRepository
 from keen_tui.tools.git.shadow import Shadow, ShadowDamaged
 from keen_tui.tools.git.user_settings import write_settings
 from keen_tui.tools.sandbox.base import PARTS_OF_GIT, SETTINGS, Sandbox, ShownGit

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from keen_tui.agent.open_session import newest_todos
+from keen_tui.agent.session_state import newest_todos
 from keen_tui.domain.background import TaskReport
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.events import BackgroundChanged, Event, Notice, NoticeOver, SandboxFound

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from keen_tui.frontends.shared.runs_port import RunsPort
+from keen_tui.frontends.tui.commands.outbox import Outbox
 from keen_tui.frontends.tui.commands.screen_ui import ScreenUi
-from keen_tui.frontends.tui.commands.send import Outbox
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.workspace.complete import Completer
-from keen_tui.frontends.tui.workspace.copy import CopyCommand
+from keen_tui.frontends.tui.workspace.copy_command import CopyCommand
 from keen_tui.frontends.tui.workspace.find import FindRow
 from keen_tui.frontends.tui.workspace.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.view import WorkspaceView

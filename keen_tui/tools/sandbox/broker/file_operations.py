@@ -18,8 +18,8 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.file_calls import AT_REMOVEDIR
-from keen_tui.tools.sandbox.broker.ground import Elsewhere, FolderEntry, Ground, NotOurs, identity
 from keen_tui.tools.sandbox.broker.kernel import call, checked
+from keen_tui.tools.sandbox.broker.workspace_paths import Elsewhere, FolderEntry, Ground, NotOurs, identity
 
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.text.redaction import KeysTakenOut
-from keen_tui.tools.process.captured import CONTINUATION, Tail, cleaned
+from keen_tui.tools.process.bounded_output import CONTINUATION, Tail, cleaned
 from keen_tui.tools.process.command_output import OutputSoFar
 from keen_tui.tools.process.spooled_output import KeptOutput
 
