@@ -449,7 +449,7 @@ class KeenApp(TerminalApp[str | None]):
         self._workspace.set_look(styles, self._glyphs)
         for screen in self.screen_stack:
             if screen is not self._workspace:
-                for part in screen.walk_children():
+                for part in screen.walk_children(with_self=True):
                     if isinstance(part, Themed):
                         part.set_look(styles, self._glyphs)
 

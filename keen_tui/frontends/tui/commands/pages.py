@@ -166,11 +166,10 @@ class WorkspacePages:
         view.open_page(SkillsScreen(view.look, view.glyphs, page.skills, page.unload), chosen)
 
     def _agents(self, page: AgentsPage) -> None:
-        from keen_tui.frontends.tui.pages.agents import AgentRows  # noqa: PLC0415 - not before the first paint
-        from keen_tui.frontends.tui.pages.live_list import LiveListScreen  # noqa: PLC0415
+        from keen_tui.frontends.tui.pages.agents import AgentsScreen  # noqa: PLC0415 - not before the first paint
 
         view = self._view
-        view.open_page(LiveListScreen[None](AgentRows(view.look, view.glyphs, page)))
+        view.open_page(AgentsScreen(view.look, view.glyphs, page))
 
     def _changes(self, page: ChangesPage) -> None:
         from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint

@@ -1,184 +1,120 @@
-"""A page with a list that changes by itself; enter shows one entry whole."""
+"""A list that changes by itself, of which one line can be read whole."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, Protocol
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
-from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
-from keen_tui.text.sanitize import clean
+from keen_tui.frontends.tui.pages.key import Key
+from keen_tui.frontends.tui.pages.row_list import Line, RowList
+from keen_tui.frontends.tui.pages.row_scroll import RowScroll
+from keen_tui.frontends.tui.terminal.laid_out_once import PaneColumn
+from keen_tui.frontends.tui.widgets.row_widget import cut_row, spread
 
 _EDGE: Final = 2
-_LOW: Final = 16
-"""Rows of the terminal below which no blank ones stand between the parts of the page."""
-_LOOK_SECONDS: Final = 0.5
-"""How often the page looks at the entries again."""
 
 
-class LiveRows(RowWidget):
-    """The list, or with `opened` one entry whole. If there is an entry called `name`, it is open at first."""
+class Lines(Protocol[Line]):
+    """Whose lines they are."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, name: str) -> None:
-        super().__init__(styles, glyphs, id="live-rows")
-        self.opened = name in self.names()
-        self.said = ""
-        self._chosen = name if self.opened else self.names()[0]
-        self._first = 0
-        self._room = 1
+    def lines(self) -> Sequence[Line]:
+        """What there is now, in its order; at least one."""
 
-    @abstractmethod
-    def names(self) -> Sequence[str]:
-        """The names of the entries, in their order; at least one."""
+    def entry(self, line: Line, width: int, chosen: bool) -> tuple[Text, Text]:
+        """The row of a line, to the left and to the right; `width` is the width of both."""
 
-    @abstractmethod
-    def title(self) -> tuple[str, str]:
-        """The words above the rows, to the left and to the right."""
-
-    @abstractmethod
-    def entry(self, name: str, width: int, *, chosen: bool) -> tuple[Text, Text]:
-        """The row of an entry, to the left and to the right; `width` is the width of both."""
-
-    @abstractmethod
-    def whole(self, name: str, width: int) -> list[Text]:
-        """All about one entry."""
-
-    @abstractmethod
-    def keys(self) -> Sequence[Text]:
-        """The keys that work now, the least important first."""
-
-    @property
-    def chosen(self) -> str:
-        """The name of the chosen entry."""
-        return self._chosen
-
-    def move(self, rows: int) -> None:
-        """Choose another entry, or scroll the open one."""
-        if self.opened:
-            self._first += rows
-        else:
-            names = self.names()
-            place = names.index(self._chosen) if self._chosen in names else 0
-            self._chosen = names[max(min(place + rows, len(names) - 1), 0)]
-        self.said = ""
-        self.changed()
-
-    def move_page(self, pages: int) -> None:
-        """Move by pages."""
-        self.move(pages * max(self._room - 1, 1))
-
-    def open(self, *, opened: bool) -> None:
-        """Show one entry whole, or the list."""
-        self.opened, self._first, self.said = opened, 0, ""
-        self.changed()
-
-    def say(self, text: str) -> None:
-        """Say a sentence above the keys."""
-        self.said = text
-        self.changed()
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        gap = [Text()] if height >= _LOW else []
-        inner = max(width - 2 * _EDGE, 1)
-        self._room = max(height - 3 - 3 * len(gap), 1)
-        body = self._whole(inner) if self.opened else self._list(inner)
-        seen = body[self._first : self._first + self._room]
-        seen += [Text()] * (self._room - len(seen))
-        left, right = self.title()
-        bold = Text(left, self.look("text", bold=True))
-        title = spread(bold, Text(right, self.look("dim")), inner, self.glyphs.more)
-        said = cut_row(Text(clean(self.said), self.look("soft")), inner, self.glyphs.more)
-        page = [*gap, title, *gap, *seen, *gap, said, self._keys(inner)]
-        return [indented(row, _EDGE) for row in page]
-
-    def _list(self, width: int) -> list[Text]:
-        names = self.names()
-        place = names.index(self._chosen) if self._chosen in names else 0
-        self._chosen = names[place]
-        self._first = max(min(self._first, place), place - self._room + 1)
-        return [self._entry(name, width, chosen=name == self._chosen) for name in names]
-
-    def _entry(self, name: str, width: int, *, chosen: bool) -> Text:
-        look = self.look
-        bar = Text(self.glyphs.bar if chosen else " ", look("accent"))
-        left, right = self.entry(name, width - 2, chosen=chosen)
-        row = spread(Text.assemble(bar, " ", left), right, width, self.glyphs.more)
-        return Text.assemble(row, style=look("text", on="raised")) if chosen else row
-
-    def _whole(self, width: int) -> list[Text]:
-        body = [cut_row(row, width, self.glyphs.more) for row in self.whole(self._chosen, width)]
-        self._first = max(min(self._first, len(body) - self._room), 0)
-        return body
-
-    def _keys(self, width: int) -> Text:
-        arrows = self.key_hint(f"{self.glyphs.up}{self.glyphs.down}", "scroll" if self.opened else "choose")
-        keys = (arrows, *self.keys(), self.key_hint("esc", "back"))
-        rows = (self.fact(*keys[first:]) for first in range(len(keys)))
-        return next((row for row in rows if row.cell_len <= width), Text())
+    def details(self, line: Line, width: int) -> Sequence[Text]:
+        """All about one line."""
 
 
-_Result = TypeVar("_Result")
+class LiveList(PaneColumn, Generic[Line]):
+    """The list, or in its place all about the chosen line.
 
+    Args:
+        key: what a line stands for. If there is one with the key `opened`, it is open at first.
+    """
 
-class LiveListScreen(KeenScreen[_Result]):
-    """Covers the workspace until esc."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", show=False),
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("home", "move(-1000000)", show=False),
-        Binding("end", "move(1000000)", show=False),
-        Binding("enter", "open", show=False),
-    ]
-
-    def __init__(self, table: LiveRows) -> None:
+    def __init__(
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        source: Lines[Line],
+        key: Callable[[Line], object] = lambda line: line,
+        opened: object = None,
+    ) -> None:
         super().__init__()
-        self.table = table
-        self._began_open = table.opened
+        self._source = source
+        self._list = RowList(styles, glyphs, self._entry, key=key, edges=(_EDGE, _EDGE))
+        self._whole = RowScroll(styles, glyphs, self._details, edge=_EDGE)
+        lines = source.lines()
+        named = [line for line in lines if key(line) == opened]
+        self._list.show(lines, *named[:1])
+        self._began_open = bool(named)
+        self._turn(opened=self._began_open)
 
     def compose(self) -> ComposeResult:
-        yield self.table
+        yield self._list
+        yield self._whole
 
-    def on_mount(self) -> None:
-        self.set_interval(_LOOK_SECONDS, self.table.changed)
+    @property
+    def chosen(self) -> Line:
+        """The chosen line."""
+        return self._list.lines[self._list.place]
 
-    def action_move(self, rows: int) -> None:
-        """Choose another entry, or scroll."""
-        self.table.move(rows)
+    @property
+    def place(self) -> int:
+        """The place of the chosen line among all."""
+        return self._list.place
 
-    def action_page(self, pages: int) -> None:
-        """Move by pages."""
-        self.table.move_page(pages)
+    @property
+    def opened(self) -> bool:
+        """Whether one line is shown whole."""
+        return self._whole.display
 
-    def action_open(self) -> None:
-        """Show the chosen entry whole."""
-        if not self.table.opened:
-            self.table.open(opened=True)
+    def keys(self, verb: str) -> tuple[Key, ...]:
+        """The keys of the list; `verb` says what enter shows."""
+        return Key("up,down", "scroll" if self.opened else "choose"), Key(
+            "enter", verb * (not self.opened), self.open
+        )
 
-    def action_back(self) -> None:
-        """Go back to the list, or to the workspace."""
-        if self.table.opened and not self._began_open:
-            self.table.open(opened=False)
-        else:
-            self.dismiss(None)
+    def changed(self) -> None:
+        """Draw what is different now."""
+        self._list.show(self._source.lines())
+        self._whole.changed()
 
-    def act(self, action: Callable[[str], Awaitable[str]]) -> None:
-        """Do something with the chosen entry, and show what comes of it."""
-        self.run_worker(self._told(action), group="acts")
+    def move(self, step: int) -> None:
+        """Choose another line, or scroll."""
+        (self._whole if self.opened else self._list).move(step)
 
-    async def _told(self, action: Callable[[str], Awaitable[str]]) -> None:
-        try:
-            self.table.say(await action(self.table.chosen))
-        except KeenError as error:
-            self.table.say(str(error))
+    def move_page(self, pages: int) -> None:
+        """The same, by pages."""
+        (self._whole if self.opened else self._list).move_page(pages)
+
+    def open(self) -> None:
+        """Show the chosen line whole."""
+        if not self.opened:
+            self._turn(opened=True)
+
+    def close(self) -> bool:
+        """Show the list again. False: it is shown, or was not at first."""
+        closes = self.opened and not self._began_open
+        if closes:
+            self._turn(opened=False)
+        return closes
+
+    def _turn(self, *, opened: bool) -> None:
+        self._whole.to_top()
+        self._list.display, self._whole.display = not opened, opened
+
+    def _entry(self, line: Line, width: int, chosen: bool) -> Text:
+        left, right = self._source.entry(line, width - 1, chosen)
+        return Text.assemble(" ", spread(left, right, width - 1, self._list.glyphs.more))
+
+    def _details(self, width: int) -> list[Text]:
+        more = self._list.glyphs.more
+        return [cut_row(row, width, more) for row in self._source.details(self.chosen, width)]

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
+from msgspec.structs import replace
 from rich.text import Text
-from textual.binding import BindingType
 
 from keen_tui.domain.choices import Priority
 from keen_tui.domain.review import Finding, ReviewReport
 from keen_tui.frontends.shared.review_port import ReviewsPort
-from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.pages.live_list import LiveListScreen, LiveRows
+from keen_tui.frontends.tui.pages.key import Key
+from keen_tui.frontends.tui.pages.live_list import LiveList
+from keen_tui.frontends.tui.pages.page_screen import PageScreen
 from keen_tui.frontends.tui.transcript.places import Named
 from keen_tui.frontends.tui.widgets.row_widget import cut_row, wrapped
 from keen_tui.text.review_words import found_words, outcome_words, place_words, task_of
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, tokens
 
-_OVERVIEW: Final = "overview"
+_OVERVIEW: Final = 0
+"""The line above the findings, which are numbered from 1."""
 _ROLES: Final[Mapping[Priority, str]] = {"P0": "fail", "P1": "fail", "P2": "wait", "P3": "dim"}
 _STATES: Final[Mapping[str, str]] = {
     "running": "running",
@@ -36,30 +38,39 @@ PlaceEditor = Callable[[Sequence[Named]], Awaitable[str]]
 """Opens the first of these places that is there; gives a sentence about why none could be, else ""."""
 
 
-class ReviewRows(LiveRows):
-    """An overview, and the findings, the most urgent first."""
+class ReviewScreen(PageScreen[str]):
+    """An overview, and the findings, the most urgent first. Dismissed with the task that a finding was handed
+    back as."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, port: ReviewsPort) -> None:
+    drops = 0
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, port: ReviewsPort, opener: PlaceEditor) -> None:
+        super().__init__(styles, glyphs)
         self._port = port
-        super().__init__(styles, glyphs, "")
+        self._opener = opener
+        self._list = LiveList(styles, glyphs, self)
+        self.have(self._list)
 
     @property
-    def finding(self) -> Finding | None:
+    def _finding(self) -> Finding | None:
         """The chosen finding; None while the overview is chosen."""
-        return self._findings().get(self.chosen)
+        return self._found(self._list.chosen)
 
-    def names(self) -> Sequence[str]:
-        return [_OVERVIEW, *self._findings()]
+    def _found(self, number: int) -> Finding | None:
+        return self._report.findings[number - 1] if number else None
 
-    def title(self) -> tuple[str, str]:
+    def lines(self) -> Sequence[int]:
+        return range(len(self._report.findings) + 1)
+
+    def heading(self) -> tuple[str, str]:
         report = self._report
-        if self.opened and self.finding:
-            return f"Finding {self.chosen} of {len(report.findings)}", self.finding.priority
+        if self._list.opened and self._finding:
+            return f"Finding {self._list.chosen} of {len(report.findings)}", self._finding.priority
         right = found_words(report) if report.state == "done" else _STATES[report.state]
         return f"Review of {clean(report.scope.title)}", right
 
-    def entry(self, name: str, width: int, *, chosen: bool) -> tuple[Text, Text]:
-        look, finding = self.look, self._findings().get(name)
+    def entry(self, number: int, width: int, chosen: bool) -> tuple[Text, Text]:
+        look, finding = self.look, self._found(number)
         if finding is None:
             return self._overview_row(width, chosen=chosen)
         place = cut(place_words(finding), width // 3, self.glyphs.more)
@@ -70,27 +81,33 @@ class ReviewRows(LiveRows):
         )
         return cut_row(title, max(width - len(place) - 3, 8), self.glyphs.more), Text(place, look("dim"))
 
-    def whole(self, name: str, width: int) -> list[Text]:
-        finding = self._findings().get(name)
+    def details(self, number: int, width: int) -> Sequence[Text]:
+        finding = self._found(number)
         return self._overview(width) if finding is None else self._finding_rows(finding, width)
 
-    def keys(self) -> Sequence[Text]:
-        if self._port.running:
-            return (self.key_hint(shown("page_stop"), "stop"),)
-        if self.finding is None:
-            return () if self.opened else (self.key_hint("enter", "details"),)
-        enter = self.key_hint("enter", "editor" if self.opened else "read")
-        edit = () if self.opened else (self.key_hint(shown("page_edit"), "editor"),)
-        return (*edit, enter, self.key_hint(shown("page_task"), "make it a task"))
+    def keys(self) -> Sequence[Key]:
+        """While it runs, only that it can be stopped is told."""
+        opened, finding, is_done = self._list.opened, self._finding, not self._port.running
+        moves, opens = self._list.keys("read" if finding else "details")
+        enter = Key("enter", "editor" if finding else "", self._edit) if opened else opens
+        of_finding = (
+            Key("page_edit", "" if opened else "editor", self._edit),
+            enter,
+            Key("page_task", "make it a task", self._hand_back),
+        )
+        keys = of_finding if finding else (enter,)
+        return (
+            moves,
+            *(keys if is_done else (replace(key, verb="") for key in keys)),
+            Key("page_stop", "" if is_done else "stop", self._port.stop),
+            Key("escape,q", "back", self.leave),
+        )
 
     @property
     def _report(self) -> ReviewReport:
         report = self._port.newest
         assert report  # the page is opened for one
         return report
-
-    def _findings(self) -> Mapping[str, Finding]:
-        return {str(number): each for number, each in enumerate(self._report.findings, 1)}
 
     def _mark(self) -> Text:
         look, glyphs = self.look, self.glyphs
@@ -147,46 +164,12 @@ class ReviewRows(LiveRows):
             rows += wrapped(clean(finding.suggestion, newlines=True), width, look("soft"))
         return rows
 
-
-class ReviewScreen(LiveListScreen[str]):
-    """The review; dismissed with the task that a finding was handed back as."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        same_key("page_edit", "edit"),
-        same_key("page_task", "hand_back"),
-        same_key("page_stop", "stop"),
-    ]
-
-    def __init__(self, styles: Styles, glyphs: Glyphs, port: ReviewsPort, opener: PlaceEditor) -> None:
-        self._rows = ReviewRows(styles, glyphs, port)
-        super().__init__(self._rows)
-        self._port = port
-        self._opener = opener
-
-    def action_open(self) -> None:
-        """Show the chosen entry whole; if it is open already, its place in the editor."""
-        if self._rows.opened:
-            self.action_edit()
-        else:
-            super().action_open()
-
-    def action_edit(self) -> None:
+    def _edit(self) -> None:
         """Open the place of the chosen finding in the user's editor."""
-        if self._rows.finding:
-            self.act(self._edit)
+        if finding := self._finding:
+            path = str(Path(self._report.root, finding.file))
+            self.tell(self._opener([Named(path, finding.first_line, by_call=True)]))
 
-    def action_hand_back(self) -> None:
-        """Hand the chosen finding back as a task."""
-        if finding := self._rows.finding:
+    def _hand_back(self) -> None:
+        if finding := self._finding:
             self.dismiss(task_of(finding))
-
-    def action_stop(self) -> None:
-        """Stop the review."""
-        self._port.stop()
-
-    async def _edit(self, _: str) -> str:
-        finding, report = self._rows.finding, self._port.newest
-        if finding is None or report is None:
-            return ""
-        path = str(Path(report.root, finding.file))
-        return await self._opener([Named(path, finding.first_line, by_call=True)])

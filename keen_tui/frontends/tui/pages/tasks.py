@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.text import Text
-from textual.binding import BindingType
 
 from keen_tui.domain.background import TaskReport
 from keen_tui.frontends.shared.tasks_port import TasksPort
-from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.pages.live_list import LiveListScreen, LiveRows
+from keen_tui.frontends.tui.pages.key import Key
+from keen_tui.frontends.tui.pages.live_list import LiveList
+from keen_tui.frontends.tui.pages.page_screen import PageScreen
 from keen_tui.frontends.tui.widgets.row_widget import cut_row, wrapped
 from keen_tui.text.units import size
 
 
-class TaskRows(LiveRows):
-    """The commands, the newest first."""
+class TasksScreen(PageScreen[None]):
+    """The commands, the newest first, with the key that stops one. That with the `id` is open at first."""
+
+    drops = 0
 
     def __init__(self, styles: Styles, glyphs: Glyphs, port: TasksPort, id: str) -> None:
+        super().__init__(styles, glyphs)
         self._port = port
-        super().__init__(styles, glyphs, id)
+        self._list = LiveList(styles, glyphs, self, lambda task: task.id, opened=id)
+        self.have(self._list)
 
-    def names(self) -> Sequence[str]:
-        return [task.id for task in self._port.tasks()]
+    def lines(self) -> Sequence[TaskReport]:
+        return self._port.tasks()
 
-    def title(self) -> tuple[str, str]:
-        if self.opened:
-            return f"Command {self.chosen} in the background", ""
-        running = sum(task.running for task in self._port.tasks())
-        return "Commands in the background", f"{running} running"
+    def heading(self) -> tuple[str, str]:
+        if self._list.opened:
+            return f"Command {self._list.chosen.id} in the background", ""
+        return "Commands in the background", f"{sum(task.running for task in self.lines())} running"
 
-    def entry(self, name: str, width: int, *, chosen: bool) -> tuple[Text, Text]:
-        look, task = self.look, self._found(name)
+    def entry(self, task: TaskReport, width: int, chosen: bool) -> tuple[Text, Text]:
+        look = self.look
         left = Text.assemble(
             self._mark(task), " ", (task.id, look("dim")), " ", (task.command, look("text", bold=chosen))
         )
@@ -43,24 +45,24 @@ class TaskRows(LiveRows):
         said = f"{task.state}   {size(task.bytes)}"
         return left, cut_row(Text(said, look("dim")), max(width - left.cell_len - 3, 1), self.glyphs.more)
 
-    def whole(self, name: str, width: int) -> list[Text]:
-        look, task = self.look, self._found(name)
+    def details(self, task: TaskReport, width: int) -> Sequence[Text]:
+        look = self.look
         rows = wrapped(task.command, width, look("text"))
         began = f"   began in turn {task.turn}" if task.turn else ""
         rows.append(Text.assemble(self._mark(task), " ", (f"{task.state}{began}", look("text"))))
         rows += [Text(f"  {task.file}", look("dim"))] if task.file else []
-        output = self._port.output(name).strip("\n").split("\n")
+        output = self._port.output(task.id).strip("\n").split("\n")
         lines = [Text(f"  {line}", look("soft")) for line in output]
         title = f"output, {size(task.bytes)}" if task.bytes else "no output" + (" yet" * task.running)
         return [*rows, Text(), Text(title, look("soft", bold=True)), *(lines if task.bytes else ())]
 
-    def keys(self) -> Sequence[Text]:
-        opens = () if self.opened else (self.key_hint("enter", "output"),)
-        stops = (self.key_hint(shown("page_stop"), "stop"),) if self._found(self.chosen).running else ()
-        return (*opens, *stops)
-
-    def _found(self, id: str) -> TaskReport:
-        return next(task for task in self._port.tasks() if task.id == id)
+    def keys(self) -> Sequence[Key]:
+        stop = "stop" if self._list.chosen.running else ""
+        return (
+            *self._list.keys("output"),
+            Key("page_stop", stop, lambda: self.tell(self._port.stop(self._list.chosen.id))),
+            Key("escape,q", "back", self.leave),
+        )
 
     def _mark(self, task: TaskReport) -> Text:
         look, glyphs = self.look, self.glyphs
@@ -69,17 +71,3 @@ class TaskRows(LiveRows):
         if task.stopped:
             return Text(glyphs.stopped, look("dim"))
         return Text(glyphs.failed, look("fail")) if task.failed else Text(glyphs.done, look("ok"))
-
-
-class TasksScreen(LiveListScreen[None]):
-    """The commands, with the key that stops one."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [same_key("page_stop", "stop")]
-
-    def __init__(self, styles: Styles, glyphs: Glyphs, port: TasksPort, id: str) -> None:
-        super().__init__(TaskRows(styles, glyphs, port, id))
-        self._port = port
-
-    def action_stop(self) -> None:
-        """Stop the chosen command."""
-        self.act(self._port.stop)

@@ -149,6 +149,26 @@ def key_hints(widget: RowWidget, keys: Iterable[tuple[str, str]], width: int) ->
         del kept[-2]
 
 
+class DrawnRows(RowWidget):
+    """Rows that a function gives for a width and a height."""
+
+    def __init__(
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        draw: Callable[[int, int], list[Text]],
+        *,
+        id: str | None = None,
+        classes: str = "",
+    ) -> None:
+        super().__init__(styles, glyphs, id=id)
+        self.set_classes(classes)
+        self._draw = draw
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        return self._draw(width, height)
+
+
 def join_facts(*texts: Text) -> Text:
     """Facts side by side, those that are empty left out."""
     return Text(GAP).join(text for text in texts if text)

@@ -29,9 +29,7 @@ class FindBar(RowWidget):
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, words: str = "") -> None:
         super().__init__(styles, glyphs, id="find-bar")
-        keys = {key: run_by_id(action_id) for key, action_id in action_by_key("search").items()}
-        self.field = Field(id="find-field", keys=keys, value=words)
-        self.field.placeholder = "words in this session"
+        self.field = Field(self._press, id="find-field", value=words, placeholder="words in this session")
         self._tally = Tally()
 
     def compose(self) -> ComposeResult:
@@ -47,6 +45,11 @@ class FindBar(RowWidget):
 
     def on_click(self) -> None:
         self.field.focus()
+
+    async def _press(self, key: str) -> bool:
+        if action_id := action_by_key("search").get(key):
+            await self.screen.run_action(run_by_id(action_id))
+        return bool(action_id)
 
     def rows(self, width: int, height: int) -> list[Text]:
         bar = Text(self.glyphs.bar, self.look("accent" if self.field.has_focus else "edge"))
