@@ -5,22 +5,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from functools import partial
 
 from rich.text import Text
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import Input
 
 from keen_tui.frontends.shared.action import Action, Where
 from keen_tui.frontends.shared.commands.actions import ACTIONS, BY_ID
 from keen_tui.frontends.shared.commands.slash import OwnCommand
-from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
+from keen_tui.frontends.tui.keys.keymap import keys_of, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
+from keen_tui.frontends.tui.pages.key import Key
+from keen_tui.frontends.tui.pages.page_screen import PageScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 
@@ -62,12 +59,12 @@ _IDEAS = (
     ("Other keys", 'the table [keys] of the settings: retry = "alt+r", or a list of keys, or none: ""'),
 )
 _SCROLLING = {
-    "up": "scroll('up')",
-    "down": "scroll('down')",
-    "pageup": "scroll('page_up')",
-    "pagedown": "scroll('page_down')",
-    "ctrl+home": "scroll('home')",
-    "ctrl+end": "scroll('end')",
+    "up": "up",
+    "down": "down",
+    "pageup": "page_up",
+    "pagedown": "page_down",
+    "ctrl+home": "home",
+    "ctrl+end": "end",
 }
 
 
@@ -149,24 +146,11 @@ class HelpRows(RowWidget):
         ]
 
 
-class HelpKeys(RowWidget):
-    """The last row of the page."""
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        arrows = f"{self.glyphs.up}{self.glyphs.down}"
-        hints = (self.key_hint("esc", "back"), self.key_hint(arrows, "scroll"), self.hint("palette"))
-        return [indented(self.fact(*hints), 2)]
-
-
-class HelpScreen(KeenScreen[None]):
+class HelpScreen(PageScreen[None]):
     """Covers the workspace until esc or the key that opened it. What is typed filters the page."""
 
-    AUTO_FOCUS = "#help-field"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", show=False, priority=True),
-        same_key("help", "dismiss", priority=True),
-        same_key("palette", "app.command_palette", priority=True),
-    ]
+    foot_edge = 0
+    says = "elsewhere"
 
     def __init__(
         self,
@@ -176,29 +160,29 @@ class HelpScreen(KeenScreen[None]):
         commands: Sequence[OwnCommand] = (),
         words: str = "",
     ) -> None:
-        super().__init__()
+        super().__init__(styles, glyphs)
         self._rows = HelpRows(styles, glyphs, focused, commands)
-        self._keys = HelpKeys(styles, glyphs, id="help-keys")
-        self._field = Field(id="help-field", keys=_SCROLLING, value=words)
-        self._field.placeholder = "type to find a key or what it does"
+        placeholder = "type to find a key or what it does"
+        field = Field(self.press, id="help-field", value=words, placeholder=placeholder)
         self._page = VerticalScroll(self._rows, id="help-page", can_focus=False)
+        self._rows.filter(words)
+        self.parts = (field, self._page, self.foot)
 
-    def on_mount(self) -> None:
-        self._rows.filter(self._field.value)
+    def keys(self) -> Sequence[Key]:
+        return (
+            Key("escape", "back", self.leave),
+            Key("help", does=self.leave),
+            Key("up,down", "scroll"),
+            *(Key(key, does=partial(self._scroll, where)) for key, where in _SCROLLING.items()),
+            Key("palette", BY_ID["palette"].hint),
+        )
 
-    def compose(self) -> ComposeResult:
-        yield self._field
-        yield self._page
-        yield self._keys
-
-    def action_scroll(self, where: str) -> None:
-        """Scroll the page: "up", "page_down", "home" and their like."""
-        getattr(self._page, f"scroll_{where}")(animate=False)
-
-    @on(Input.Changed)
-    def _filter(self, changed: Input.Changed) -> None:
-        self._rows.filter(changed.value)
+    def typed(self, text: str) -> None:
+        self._rows.filter(text)
         self._page.scroll_home(animate=False)
+
+    def _scroll(self, where: str) -> None:
+        getattr(self._page, f"scroll_{where}")(animate=False)
 
 
 def _names(action: Action) -> str:

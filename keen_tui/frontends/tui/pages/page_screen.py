@@ -23,7 +23,6 @@ from keen_tui.frontends.tui.pages.row_scroll import RowScroll
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import (
-    GAP,
     DrawnRows,
     RowWidget,
     cut_row,
@@ -60,9 +59,12 @@ class PageScreen(KeenScreen[ScreenResultType]):
 
     heading_edges: ClassVar[tuple[int, int]] = (EDGE, EDGE)
     """Cells to the left and to the right of the heading."""
+    foot_edge: ClassVar = EDGE
+    """Cells to the right of the keys."""
     drops: ClassVar[int | None] = None
     """The place of the key that is left out first where not all have room; without it the row is cut."""
-
+    least_gap: ClassVar = 1
+    """Cells between the keys and what stands beside them, at least."""
     says: ClassVar[Literal["above", "beside", "elsewhere"]] = "above"
     """Where the sentence is said: in a row above the keys, or beside them, and in their place where both have
     no room."""
@@ -194,7 +196,7 @@ class PageScreen(KeenScreen[ScreenResultType]):
         row = cut_row(join_facts(*hints), width, self.glyphs.more)
         said = self._sentence(width) if self.says == "beside" else Text()
         beside = said or self.beside_keys()
-        fits = row.cell_len + len(GAP) + beside.cell_len <= width
+        fits = row.cell_len + self.least_gap + beside.cell_len <= width
         return spread(row, beside, width, self.glyphs.more) if fits else said or row
 
     def _sentence(self, width: int) -> Text:
@@ -208,5 +210,5 @@ class PageScreen(KeenScreen[ScreenResultType]):
         return [indented(spread(left, right, max(width - before - behind, 1), self.glyphs.more), before)]
 
     def _foot_rows(self, width: int, height: int) -> list[Text]:
-        room = max(width - 2 * EDGE, 1)
+        room = max(width - EDGE - self.foot_edge, 1)
         return [indented(row, EDGE) for row in (*self.said(room), self.key_row(room))]

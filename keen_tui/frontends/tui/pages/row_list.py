@@ -33,6 +33,8 @@ class RowList(RowWidget, Generic[Line]):
     """Rows that stay in view beyond the chosen one, where there is room for them."""
     page = 0
     """Lines that are a page; 0: as many as are in view."""
+    tells_below = True
+    """Whether the last row says how many lines are below it."""
     wheel = 3
     """Lines that the wheel of the mouse moves."""
 
@@ -116,8 +118,8 @@ class RowList(RowWidget, Generic[Line]):
         return rows
 
     def has_mark(self, view: range) -> bool:
-        """Whether the last row says how many are below. It has no room for that while it is chosen."""
-        return len(view) > 2 and self.place != view[-1]
+        """Whether the last row says how many lines are below; not while it is the chosen one."""
+        return self.tells_below and len(view) > 2 and self.place != view[-1]
 
     def counted(self, first: int, last: int | None = None) -> int:
         """How many of these lines count as lines out of view."""
@@ -135,14 +137,15 @@ class RowList(RowWidget, Generic[Line]):
     def drawn(self, place: int, width: int) -> Text:
         """The row of a line; the chosen one is raised, with a bar at its left."""
         left, right = self._edges
-        is_chosen = place == self.place
-        cells = width - left - right
+        is_chosen, cells = place == self.place, width - left - right
         bar = (self.glyphs.bar if is_chosen else " ", self.look("accent"))
         row = Text.assemble(bar, self._draw(self.lines[place], cells - 1, is_chosen))
+        raised = self.look("text", on="raised")
+        if is_chosen:
+            row.stylize_before(raised)
         row = cut_row(row, cells, self.glyphs.more)
         if is_chosen:
-            row.pad_right(max(cells - row.cell_len, 0))
-            row = Text.assemble(row, style=self.look("text", on="raised"))
+            row.append(" " * (cells - row.cell_len), raised)
         return indented(row, left)
 
     def on_click(self, event: events.Click) -> None:

@@ -39,6 +39,7 @@ class SkillsScreen(PageScreen[str | None]):
     `unload` may raise SessionRefused; None in a replay.
     """
 
+    foot_edge = 0
     heading_edges = (_EDGE, _MARGIN)
     says = "elsewhere"
 
@@ -52,7 +53,7 @@ class SkillsScreen(PageScreen[str | None]):
         super().__init__(styles, glyphs)
         self._unload = unload
         self._list = RowList[ShownSkill](styles, glyphs, self._row, key=lambda skill: skill.name)
-        self._list.page = 10
+        self._list.page, self._list.tells_below = 10, False
         self._list.show(skills)
         self.have(self._list, DrawnRows(styles, glyphs, self._details, id="skill-details"))
 

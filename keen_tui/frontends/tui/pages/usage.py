@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
 from msgspec import Struct
 from rich.text import Text
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
 from keen_tui.domain.spent import Spent
-from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.pages.key import Key
+from keen_tui.frontends.tui.pages.page_screen import EDGE, LOW, PageScreen
+from keen_tui.frontends.tui.pages.row_scroll import RowScroll
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.spending import CACHED, LEFT_OUT, NEW, bar_cells, whole_history
 from keen_tui.text.units import dollars, duration, tokens
 
 _EDGE: Final = 4
-_LOW: Final = 16
-"""Rows of the terminal below which no blank ones stand between the parts of the page."""
 _BEFORE_BAR: Final = 2
 _LEAST_BAR: Final = 8
 
@@ -66,40 +63,26 @@ _LAYOUTS = (
 )
 
 
-class UsageRows(RowWidget):
-    """A row a turn, with a bar; the turns scroll between their heads and the total."""
+class UsageRows(RowScroll):
+    """A row a turn, with a bar; the turns scroll between their heads and the total, above the keys."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, state: UiState) -> None:
-        super().__init__(styles, glyphs, id="usage-rows")
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, state: UiState, key_row: Callable[[int], Text]
+    ) -> None:
+        super().__init__(styles, glyphs, lambda width: (), id="usage-rows")
         self._state = state
-        self._first = len(state.turns)
-        self._room = 1
+        self._key_row = key_row
         self._layout = _LAYOUTS[0]
         self._most = 0
-
-    def show(self, state: UiState) -> None:
-        """Draw this state."""
-        self._state = state
-        self.changed()
-
-    def scroll(self, rows: int) -> None:
-        """Move by so many rows."""
-        self._first += rows
-        self.changed()
-
-    def scroll_page(self, pages: int) -> None:
-        """Move by so many pages."""
-        self.scroll(pages * max(self._room - 1, 1))
+        self.move(len(state.turns))
 
     def rows(self, width: int, height: int) -> list[Text]:
         turns = self._state.turns
         self._layout = next(layout for layout in _LAYOUTS if width >= layout.least)
         self._most = max((turn.spent.whole_tokens for turn in turns), default=0)
-        blank = [Text()] if height >= _LOW else []
+        blank = [Text()] if height >= LOW else []
         head, foot = self._head(width, blank), self._foot(width, blank)
-        self._room = max(height - len(head) - len(foot), 1)
-        self._first = max(min(self._first, len(turns) - self._room), 0)
-        seen = [turns[place] for place in range(self._first, min(self._first + self._room, len(turns)))]
+        seen = self.in_view(turns, height - len(head) - len(foot))
         head[len(blank)] = self._title(len(seen), width)
         rows = [*head, *(self._turn(turn, width) for turn in seen), *foot[:-1]]
         return [*rows, *[Text()] * (height - len(rows) - 1), foot[-1]]
@@ -118,11 +101,6 @@ class UsageRows(RowWidget):
         whole = wrapped(words, inner, look("soft"))
         if not blank:
             whole = [cut_row(Text(words, look("soft")), inner, self.glyphs.more)]
-        keys = (
-            self.key_hint(f"{self.glyphs.up}{self.glyphs.down}", "scroll"),
-            self.key_hint(shown("page_usage"), "next request"),
-            self.key_hint("esc", "back"),
-        )
         return [
             *self._summaries(state.turns, width),
             *blank,
@@ -130,7 +108,7 @@ class UsageRows(RowWidget):
             *(indented(row, _EDGE) for row in whole),
             *blank,
             indented(cut_row(self._legend(), inner, self.glyphs.more), _EDGE),
-            indented(self.fact(*keys), 2),
+            indented(self._key_row(width - EDGE), EDGE),
         ]
 
     def _title(self, seen: int, width: int) -> Text:
@@ -223,31 +201,17 @@ class UsageRows(RowWidget):
         return indented(spread(left, right, width - 2 * _EDGE, self.glyphs.more), _EDGE)
 
 
-class UsageScreen(KeenScreen[bool]):
+class UsageScreen(PageScreen[bool]):
     """Covers the workspace until esc. Its result is true if the next request is wanted instead."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", show=False),
-        Binding("up", "scroll(-1)", show=False),
-        Binding("down", "scroll(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("home", "scroll(-1000000)", show=False),
-        Binding("end", "scroll(1000000)", show=False),
-        same_key("page_usage", "dismiss(True)"),
-    ]
-
     def __init__(self, styles: Styles, glyphs: Glyphs, state: UiState) -> None:
-        super().__init__()
-        self.table = UsageRows(styles, glyphs, state)
+        super().__init__(styles, glyphs)
+        self.body = UsageRows(styles, glyphs, state, self.key_row)
+        self.parts = (self.body,)
 
-    def compose(self) -> ComposeResult:
-        yield self.table
-
-    def action_scroll(self, rows: int) -> None:
-        """Move by so many rows."""
-        self.table.scroll(rows)
-
-    def action_page(self, pages: int) -> None:
-        """Move by so many pages."""
-        self.table.scroll_page(pages)
+    def keys(self) -> Sequence[Key]:
+        return (
+            Key("up,down", "scroll"),
+            Key("page_usage", "next request", lambda: self.dismiss(True)),
+            Key("escape,q", "back", self.leave),
+        )
