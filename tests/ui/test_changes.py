@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.reports import Changes
 from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen
-from keen_tui.frontends.tui.pages.changes.words import UndoFoot
+from keen_tui.frontends.tui.pages.changes.undo_foot import UndoFoot
 from keen_tui.memory.pending import PendingState
 from tests.support.changes import CART, file, turn_three
 from tests.support.fake_changes import FakeChanges

@@ -11,6 +11,7 @@ from keen_tui.frontends.shared.commands.actions import BY_ID
 from keen_tui.frontends.tui.keys.keymap import keys_of, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 
+PAGES: Final = "pageup,pagedown"
 _UP_DOWN: Final = "up,down"
 
 
@@ -18,7 +19,7 @@ class Key(Struct, frozen=True):
     """What a key does on a page: `key` is the id of an action, or a key that is always the same.
 
     The row of keys shows it with its `verb`, and not without one. `up,down` moves in the body, with all other
-    keys that do so; of other keys with a comma between them the first is shown.
+    keys that do so; of other keys with a comma between them the first is shown, but both of `PAGES`.
     """
 
     key: str
@@ -41,7 +42,8 @@ class Key(Struct, frozen=True):
         if self.key in BY_ID:
             return shown(self.key)
         arrows = {"up": glyphs.up, "down": glyphs.down, "left": glyphs.left, "right": glyphs.right}
-        return "".join(arrows.get(key, "") for key in self.keys) or shown_key(self.keys[0])
+        together = "".join(arrows.get(key, "") for key in self.keys)
+        return together or ", ".join(map(shown_key, self.keys if self.key == PAGES else self.keys[:1]))
 
 
 MOVES: Final = Key(_UP_DOWN)

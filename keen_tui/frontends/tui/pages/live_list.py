@@ -65,7 +65,7 @@ class LiveList(PaneColumn, Generic[Line]):
     @property
     def chosen(self) -> Line:
         """The chosen line."""
-        return self._list.lines[self._list.place]
+        return self._list.line
 
     @property
     def place(self) -> int:

@@ -187,10 +187,14 @@ class PageScreen(KeenScreen[ScreenResultType]):
         self.typed(event.value)
         self.redraw()
 
+    def hints(self) -> list[Text]:
+        """The keys that are shown, with what they do."""
+        labels = [(key.label(self.glyphs), key.verb) for key in self.keys() if key.verb]
+        return [key_hint(self.look, label, verb) for label, verb in labels if label]
+
     def key_row(self, width: int) -> Text:
         """The keys, and what stands beside them."""
-        labels = [(key.label(self.glyphs), key.verb) for key in self.keys() if key.verb]
-        hints = [key_hint(self.look, label, verb) for label, verb in labels if label]
+        hints = self.hints()
         while self.drops is not None and len(hints) > 1 and join_facts(*hints).cell_len > width:
             del hints[self.drops]
         row = cut_row(join_facts(*hints), width, self.glyphs.more)

@@ -70,6 +70,11 @@ class RowList(RowWidget, Generic[Line]):
         """The line that keys act on."""
         return self.lines[self.place] if self.lines and self.can_be_chosen(self.lines[self.place]) else None
 
+    @property
+    def line(self) -> Line:
+        """The chosen line of a list that always has one."""
+        return self.lines[self.place]
+
     def can_be_chosen(self, line: Line) -> bool:
         """Whether a line is more than a heading or a blank row."""
         return line is not None

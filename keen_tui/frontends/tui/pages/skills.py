@@ -64,17 +64,13 @@ class SkillsScreen(PageScreen[str | None]):
         return join_facts(count, Text(f"{used} in use", look("dim"))), ""
 
     def keys(self) -> Sequence[Key]:
-        chosen = self._chosen
+        chosen = self._list.line
         return (
             Key("escape,q", "back", self.leave),
             MOVES,
             Key("enter", f"write /{chosen.name}" if chosen.by_person else "", self._call),
             Key("page_forget", "" if chosen.used_bytes is None else "unload", self._forget),
         )
-
-    @property
-    def _chosen(self) -> ShownSkill:
-        return self._list.lines[self._list.place]
 
     def _row(self, skill: ShownSkill, width: int, chosen: bool) -> Text:
         look, glyphs = self.look, self.glyphs
@@ -90,7 +86,7 @@ class SkillsScreen(PageScreen[str | None]):
         return spread(left, Text(used, look("text")), width, glyphs.more)
 
     def _details(self, width: int, height: int) -> list[Text]:
-        look, skill, inner = self.look, self._chosen, width - _EDGE - _MARGIN
+        look, skill, inner = self.look, self._list.line, width - _EDGE - _MARGIN
         if self.sentence:
             rows = wrapped(clean(self.sentence), inner, look("soft"))
         else:
@@ -102,12 +98,12 @@ class SkillsScreen(PageScreen[str | None]):
 
     def _call(self) -> None:
         """Write the name of the skill into the composer."""
-        if self._chosen.by_person:
-            self.dismiss(self._chosen.name)
+        if self._list.line.by_person:
+            self.dismiss(self._list.line.name)
 
     def _forget(self) -> None:
         """Unload the chosen skill."""
-        chosen = self._chosen
+        chosen = self._list.line
         if chosen.used_bytes is None or self._unload is None:
             return
         try:

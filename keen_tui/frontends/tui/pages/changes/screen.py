@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from rich.text import Text
+from textual import events
 
 from keen_tui.domain.choices import GUARD_SECONDS
 from keen_tui.domain.reports import Changes
-from keen_tui.frontends.shared.changes import ShownFile
-from keen_tui.frontends.tui.keys.keymap import same_key
+from keen_tui.frontends.shared.changes import ShownFile, not_covered
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.changes.diff_view import DiffView
 from keen_tui.frontends.tui.pages.changes.file_list import FileList
-from keen_tui.frontends.tui.pages.changes.words import ChangesHead, ReadingFoot, UndoFoot
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
+from keen_tui.frontends.tui.pages.changes.undo_foot import UndoFoot
+from keen_tui.frontends.tui.pages.key import PAGES, Key
+from keen_tui.frontends.tui.pages.page_screen import PageScreen
 from keen_tui.frontends.tui.tool_views.side_by_side import has_two_sides
 from keen_tui.frontends.tui.transcript.places import Named, first_change
+from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
 
 SIDE_BY_SIDE_FROM = 120
 """Columns from which old and new have room beside each other."""
-
-_LOW = 16
 
 ChangesOpener = Callable[[Sequence[Named]], Awaitable[str]]
 """Opens the first of these places that is there; gives a sentence about why none could be, else ""."""
 
 
-class ChangesScreen(KeenScreen[bool]):
+class ChangesScreen(PageScreen[bool]):
     """With `asks` dismissed with whether to take the changes back, else with False. There is a file at
     least."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", show=False),
-        Binding("enter", "undo", show=False),
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "scroll_diff('page_up')", show=False),
-        Binding("pagedown,space", "scroll_diff('page_down')", show=False),
-        Binding("home", "scroll_diff('home')", show=False),
-        Binding("end", "scroll_diff('end')", show=False),
-        same_key("page_view", "other_view"),
-        same_key("page_edit", "open_file"),
-    ]
+    says = "elsewhere"
+    forgets = False
 
     def __init__(
         self,
@@ -59,83 +48,102 @@ class ChangesScreen(KeenScreen[bool]):
         opener: ChangesOpener | None = None,
         guard_seconds: float = GUARD_SECONDS,
     ) -> None:
-        super().__init__()
-        self._guard_seconds = guard_seconds
+        super().__init__(styles, glyphs)
+        self._changes = changes
+        self._files = files
         self._opener = opener
+        self._guard_seconds = guard_seconds
         self._side_by_side = True
         self._wide = False
-        self._head = ChangesHead(styles, glyphs, changes, files, asks=asks)
-        self._list = FileList(styles, glyphs, files)
+        self._list = self.body = FileList(styles, glyphs, files)
         self._diff = DiffView(styles, glyphs)
-        self._foot: ReadingFoot | UndoFoot = (
-            UndoFoot(styles, glyphs, changes, files)
-            if asks
-            else ReadingFoot(styles, glyphs, changes.unwatched)
-        )
-
-    def compose(self) -> ComposeResult:
-        yield self._head
-        yield self._list
-        yield self._diff
-        yield self._foot
+        self._asked = UndoFoot(styles, glyphs, changes, files, self.hints) if asks else None
+        self.parts = (self.head, self._list, self._diff, self._asked or self.foot)
 
     def on_mount(self) -> None:
         self.set_timer(self._guard_seconds, self._lift_guard)
 
     def on_resize(self, event: events.Resize) -> None:
         self._wide = event.size.width >= SIDE_BY_SIDE_FROM
-        self.set_class(event.size.height < _LOW, "-low")
-        self._show()
+        self.redraw()
 
-    def action_back(self) -> None:
+    def heading(self) -> tuple[Text, Text]:
+        """Whose changes these are, and how many; or what went wrong with a file."""
+        look, changes = self.look, self._changes
+        if self.sentence:
+            return Text(clean(self.sentence), look("wait")), Text()
+        subject = changes.whose or (f"turn {changes.turn}" if changes.turn else "this session")
+        title = Text.assemble(
+            (f"Undo {subject}" if self._asked else f"Changes of {subject}", look("text", bold=True)),
+            (f"{GAP}{clean(changes.title)}" if changes.title else "", look("soft")),
+        )
+        added, removed = sum(file.added for file in self._files), sum(file.removed for file in self._files)
+        count = Text.assemble(
+            ("undone" + GAP if changes.undone else "", look("soft")),
+            (counted(len(self._files), "file") + GAP, look("dim")),
+            (f"+{added}", look("add")),
+            " ",
+            (f"{self.glyphs.minus}{removed}", look("del")),
+        )
+        return title, count
+
+    def keys(self) -> Sequence[Key]:
+        other_view = "inline" if self._is_side_by_side else "side by side"
+        keys = (
+            Key("up,down", "file"),
+            Key("pageup", does=lambda: self._diff.scroll_page_up(animate=False)),
+            Key("pagedown,space", does=lambda: self._diff.scroll_page_down(animate=False)),
+            Key("home", does=lambda: self._diff.scroll_home(animate=False)),
+            Key("end", does=lambda: self._diff.scroll_end(animate=False)),
+            Key(PAGES, "scroll"),
+            Key("page_edit", "editor", self._edit),
+            Key("page_view", other_view if self._can_choose_view else "", self._turn_view),
+        )
+        if self._asked is None:
+            return *keys, Key("escape,q", "back", self.leave)
+        leave = Key("escape,q", "keep" if self._asked.can_undo else "back", self.leave)
+        return Key("enter", does=self._undo), leave, *keys
+
+    def said(self, width: int) -> Sequence[Text]:
+        """What is not among the changes."""
+        words = Text(not_covered(self._changes.unwatched), self.look("dim"))
+        return (cut_row(words, width, self.glyphs.more),) if words else ()
+
+    def redraw(self) -> None:
+        self._diff.show(self._list.line, side_by_side=self._is_side_by_side)
+        super().redraw()
+
+    def leave(self) -> None:
         """Leave everything as it is."""
         self.dismiss(False)
 
-    def action_undo(self) -> None:
+    @property
+    def _can_choose_view(self) -> bool:
+        diff = self._list.line.diff
+        return self._wide and diff is not None and has_two_sides(diff)
+
+    @property
+    def _is_side_by_side(self) -> bool:
+        return self._can_choose_view and self._side_by_side
+
+    def _undo(self) -> None:
         """Take the changes back, where that was asked."""
-        foot = self._foot
-        if isinstance(foot, UndoFoot) and foot.can_undo and not foot.guarded:
+        if self._asked and self._asked.can_undo and not self._asked.guarded:
             self.dismiss(True)
 
-    def action_move(self, step: int) -> None:
-        """Choose another file."""
-        self._list.move(step)
-
-    def action_scroll_diff(self, where: str) -> None:
-        """Scroll the diff: page_up, page_down, home or end."""
-        getattr(self._diff, f"scroll_{where}")(animate=False)
-
-    def action_other_view(self) -> None:
+    def _turn_view(self) -> None:
         """Side by side, or one below the other; only where there is room for both, and both are there."""
         if self._can_choose_view:
             self._side_by_side = not self._side_by_side
-            self._show()
 
-    def action_open_file(self) -> None:
+    def _edit(self) -> None:
         """Open the chosen file in the user's editor."""
         if self._opener:
-            self.run_worker(self._open(self._opener), name="editor", group="editor", exclusive=True)
-
-    async def _open(self, opener: ChangesOpener) -> None:
-        file = self._list.chosen
-        line = first_change(file.diff) if file.diff else 0
-        self._head.problem = await opener([Named(file.path, line, by_call=True)])
-        self._head.changed()
-
-    @on(FileList.Moved)
-    def _show(self) -> None:
-        can_choose = self._can_choose_view
-        side_by_side = can_choose and self._side_by_side
-        self._diff.show(self._list.chosen, side_by_side=side_by_side)
-        self._foot.other_view = ("inline" if side_by_side else "side by side") if can_choose else ""
-        self._foot.changed()
-
-    @property
-    def _can_choose_view(self) -> bool:
-        diff = self._list.chosen.diff
-        return self._wide and diff is not None and has_two_sides(diff)
+            file = self._list.line
+            place = Named(file.path, first_change(file.diff) if file.diff else 0, by_call=True)
+            self.tell(self._opener([place]))
 
     def _lift_guard(self) -> None:
-        if isinstance(self._foot, UndoFoot):
-            self._foot.guarded = False
-            self._foot.changed()
+        if self._asked:
+            self._asked.guarded = False
+            self.redraw()
