@@ -7,8 +7,7 @@ from keen_tui.frontends.shared.commands.sessions import open_session, replace, s
 from keen_tui.frontends.shared.pages import SessionsPage
 from keen_tui.frontends.tui.commands.command_runner import CommandRunner
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
-from keen_tui.frontends.tui.pages.sessions.lines import shown_title
-from keen_tui.frontends.tui.pages.sessions.values import Chosen
+from keen_tui.frontends.tui.pages.sessions.lines import Chosen, shown_title
 from keen_tui.frontends.tui.workspace.find import FindRow
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 

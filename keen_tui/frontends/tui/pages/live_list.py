@@ -50,7 +50,7 @@ class LiveList(PaneColumn, Generic[Line]):
         super().__init__()
         self._source = source
         self._list = RowList(styles, glyphs, self._entry, key=key, edges=(_EDGE, _EDGE))
-        self._list.tells_below = False
+        self._list.mark_from = 0
         self._whole = RowScroll(styles, glyphs, self._details, edge=_EDGE)
         lines = source.lines()
         named = [line for line in lines if key(line) == opened]

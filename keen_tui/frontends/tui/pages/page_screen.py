@@ -97,6 +97,10 @@ class PageScreen(KeenScreen[ScreenResultType]):
         """The rows above the keys."""
         return (self._sentence(width),) if self.says == "above" else ()
 
+    def foot_rows(self, width: int) -> Sequence[Text]:
+        """The last rows."""
+        return *self.said(width), self.key_row(width)
+
     def beside_keys(self) -> Text:
         """What stands at the right of the keys, where there is room for it."""
         return Text()
@@ -134,6 +138,10 @@ class PageScreen(KeenScreen[ScreenResultType]):
         self.sentence = sentence
         self.redraw()
 
+    def forget(self) -> None:
+        """What was said has been read."""
+        self.sentence = ""
+
     def tell(self, answer: Awaitable[str]) -> None:
         """Say what comes of it, or what goes wrong."""
         self.run_worker(self._told(answer), group="answers")
@@ -155,7 +163,7 @@ class PageScreen(KeenScreen[ScreenResultType]):
         if does is None:
             return False
         if self.forgets:
-            self.sentence = ""
+            self.forget()
         does()
         self.redraw()
         return True
@@ -175,7 +183,7 @@ class PageScreen(KeenScreen[ScreenResultType]):
     @on(RowList.Moved)
     def _moved(self) -> None:
         if self.forgets:
-            self.sentence = ""
+            self.forget()
         self.redraw()
 
     @on(RowScroll.Moved)
@@ -187,14 +195,14 @@ class PageScreen(KeenScreen[ScreenResultType]):
         self.typed(event.value)
         self.redraw()
 
-    def hints(self) -> list[Text]:
-        """The keys that are shown, with what they do."""
-        labels = [(key.label(self.glyphs), key.verb) for key in self.keys() if key.verb]
+    def hints(self, keys: Sequence[Key]) -> list[Text]:
+        """Those keys that are shown, with what they do."""
+        labels = [(key.label(self.glyphs), key.verb) for key in keys if key.verb]
         return [key_hint(self.look, label, verb) for label, verb in labels if label]
 
     def key_row(self, width: int) -> Text:
         """The keys, and what stands beside them."""
-        hints = self.hints()
+        hints = self.hints(self.keys())
         while self.drops is not None and len(hints) > 1 and join_facts(*hints).cell_len > width:
             del hints[self.drops]
         row = cut_row(join_facts(*hints), width, self.glyphs.more)
@@ -215,4 +223,4 @@ class PageScreen(KeenScreen[ScreenResultType]):
 
     def _foot_rows(self, width: int, height: int) -> list[Text]:
         room = max(width - EDGE - self.foot_edge, 1)
-        return [indented(row, EDGE) for row in (*self.said(room), self.key_row(room))]
+        return [indented(row, EDGE) for row in self.foot_rows(room)]

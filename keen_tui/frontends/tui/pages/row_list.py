@@ -33,8 +33,10 @@ class RowList(RowWidget, Generic[Line]):
     """Rows that stay in view beyond the chosen one, where there is room for them."""
     page = 0
     """Lines that are a page; 0: as many as are in view."""
-    tells_below = True
-    """Whether the last row says how many lines are below it."""
+    mark_from = 3
+    """Rows from which on the last one says how many lines are below; 0: never."""
+    mark_edge = 2
+    """Cells to the right of what it says."""
     wheel = 3
     """Lines that the wheel of the mouse moves."""
 
@@ -119,12 +121,12 @@ class RowList(RowWidget, Generic[Line]):
         below = self.counted(view.stop)
         if below and self.has_mark(view):
             mark = Text(f"{self.glyphs.down} {below:,} below", self.look("soft"))
-            rows[-1] = spread(rows[-1], mark, width - self._edges[1], self.glyphs.more)
+            rows[-1] = spread(rows[-1], mark, width - self.mark_edge, self.glyphs.more)
         return rows
 
     def has_mark(self, view: range) -> bool:
         """Whether the last row says how many lines are below; not while it is the chosen one."""
-        return self.tells_below and len(view) > 2 and self.place != view[-1]
+        return bool(self.mark_from) and len(view) >= self.mark_from and self.place != view[-1]
 
     def counted(self, first: int, last: int | None = None) -> int:
         """How many of these lines count as lines out of view."""

@@ -53,7 +53,7 @@ class SkillsScreen(PageScreen[str | None]):
         super().__init__(styles, glyphs)
         self._unload = unload
         self._list = RowList[ShownSkill](styles, glyphs, self._row, key=lambda skill: skill.name)
-        self._list.page, self._list.tells_below = 10, False
+        self._list.page, self._list.mark_from = 10, 0
         self._list.show(skills)
         self.have(self._list, DrawnRows(styles, glyphs, self._details, id="skill-details"))
 

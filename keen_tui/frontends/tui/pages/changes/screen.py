@@ -57,7 +57,9 @@ class ChangesScreen(PageScreen[bool]):
         self._wide = False
         self._list = self.body = FileList(styles, glyphs, files)
         self._diff = DiffView(styles, glyphs)
-        self._asked = UndoFoot(styles, glyphs, changes, files, self.hints) if asks else None
+        self._asked = (
+            UndoFoot(styles, glyphs, changes, files, lambda: self.hints(self.keys())) if asks else None
+        )
         self.parts = (self.head, self._list, self._diff, self._asked or self.foot)
 
     def on_mount(self) -> None:

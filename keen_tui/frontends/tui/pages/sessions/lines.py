@@ -21,6 +21,18 @@ class SessionHeading(Struct, frozen=True):
     session: SavedSession
 
 
+class Chosen(Struct, frozen=True):
+    """The session to go on with, the turn that was found in it, 0 for none, and the words it was found by.
+
+    `fork`: go on with a copy of it, up to and with that turn (0: of all).
+    """
+
+    session: SavedSession
+    turn: int = 0
+    fork: bool = False
+    words: str = ""
+
+
 SessionLine = SavedSession | SearchHit | SessionHeading | None
 """One row; None is a blank one."""
 
@@ -30,16 +42,9 @@ def session_of(line: SessionLine) -> SavedSession | None:
     return line if line is None or isinstance(line, SavedSession) else line.session
 
 
-def can_be_chosen(line: SessionLine) -> bool:
-    """Whether the line stands for something to open."""
-    return isinstance(line, SavedSession | SearchHit)
-
-
-def same_thing(one: SessionLine, other: SessionLine) -> bool:
-    """Whether two lines stand for the same, though a title or a time may have changed."""
-    if isinstance(one, SavedSession) and isinstance(other, SavedSession):
-        return one.id == other.id
-    return one is not None and one == other
+def identity(line: SessionLine) -> object:
+    """What a line stands for, though a title or a time may have changed."""
+    return line.id if isinstance(line, SavedSession) else line
 
 
 def with_title(sessions: Sequence[SavedSession], query: str) -> list[SavedSession]:

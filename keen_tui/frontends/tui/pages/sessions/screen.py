@@ -3,65 +3,41 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import ClassVar
+from functools import partial
 
 from msgspec.structs import replace
+from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.frontends.shared.history_port import HistoryPort
-from keen_tui.frontends.tui.keys.keymap import field_keys, same_key, shown
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.pages.sessions.bars import KeyHints, PutAside, SessionsFoot, SessionsHead
-from keen_tui.frontends.tui.pages.sessions.lines import SessionLine, session_of, shown_title
+from keen_tui.frontends.tui.pages.key import MOVES, Key
+from keen_tui.frontends.tui.pages.page_screen import EDGE, PageScreen
+from keen_tui.frontends.tui.pages.row_list import RowList
+from keen_tui.frontends.tui.pages.sessions.lines import Chosen, SessionLine, session_of, shown_title
 from keen_tui.frontends.tui.pages.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
 from keen_tui.frontends.tui.pages.sessions.shelf import Shelf
-from keen_tui.frontends.tui.pages.sessions.values import Chosen
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
 from keen_tui.frontends.tui.widgets.field import Field
+from keen_tui.frontends.tui.widgets.row_widget import DrawnRows, cut_row, indented, join_facts
+from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
-_LOW = 16
-"""Rows below which nothing is left blank."""
 _AT_ONCE = 60
 """Sessions that are shown before all of them are read."""
 _TITLE_CELLS = 38
 """Cells of a title in the question whether to delete it."""
-_KEYS = {
-    "escape": "back",
-    "enter": "take",
-    "up": "move(-1)",
-    "down": "move(1)",
-    "pageup": "move(-10)",
-    "pagedown": "move(10)",
-}
-_ACTIONS = {
-    "page_folders": "folders",
-    "page_words": "words",
-    "page_fork": "fork",
-    "page_rename": "rename",
-    "page_delete": "delete",
-}
-_TITLE_KEYS = {"enter": "keep_title", "escape": "leave_title"}
 
 
-class SessionsScreen(KeenScreen[Chosen | None]):
+class SessionsScreen(PageScreen[Chosen | None]):
     """Dismissed with the session to go on with. `query` is what is looked for at first."""
 
-    AUTO_FOCUS = "#sessions-field"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, action, show=False) for key, action in _KEYS.items()),
-        *(same_key(action_id, does) for action_id, does in _ACTIONS.items()),
-        same_key("sessions", "back"),
-    ]
+    heading_edges = (EDGE, 2 * EDGE)
 
     def __init__(
         self,
@@ -72,48 +48,102 @@ class SessionsScreen(KeenScreen[Chosen | None]):
         query: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__()
+        super().__init__(styles, glyphs)
         self._history = history
         self._shelf = Shelf(query=query)
         self._searched = ""
         self._words = ""
         self._doomed: SavedSession | None = None
         self._renamed: SavedSession | None = None
-        self._sentence = ""
-        self._head = SessionsHead(styles, glyphs)
-        self._field = Field(id="sessions-field", keys=self._keys_of_field(), value=query)
-        self._aside = PutAside(styles, glyphs)
-        self._list = SessionList(styles, glyphs, now=now)
-        self._foot = SessionsFoot(styles, glyphs)
-
-    def compose(self) -> ComposeResult:
-        yield self._head
-        yield self._field
-        yield self._aside
-        yield self._list
-        yield self._foot
+        self._field = Field(self.press, id="sessions-field", value=query)
+        self._aside = DrawnRows(styles, glyphs, self._aside_rows, id="sessions-aside")
+        self._aside.display = False
+        self._list = self.body = SessionList(styles, glyphs, now=now)
+        self.parts = (self.head, self._field, self._aside, self._list, self.foot)
 
     def on_mount(self) -> None:
         self._show()
         self._load()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.height < _LOW, "-low")
         self.call_after_refresh(self._place_title)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a title is written, only its own keys do something."""
-        of_list = {name.split("(")[0] for name in (*_KEYS.values(), *_ACTIONS.values())}
-        return self._renamed is None or action not in of_list
 
     # What is shown
 
-    @on(Input.Changed, "#sessions-field")
+    def heading(self) -> tuple[Text, str]:
+        where, count = self._shelf.told(len(self._list.lines))
+        title = Text("Sessions", self.look("text", bold=True))
+        return join_facts(title, Text(where, self.look("soft"))), count
+
+    def foot_rows(self, width: int) -> Sequence[Text]:
+        """A sentence or, in its place, a question; below it the keys."""
+        if self._doomed:
+            title, turns = cut(shown_title(self._doomed), _TITLE_CELLS), counted(self._doomed.turns, "turn")
+            question = f"{self.glyphs.asks} Delete {clean(title)} and its {turns} for good?"
+            said = Text(question, self.look("wait", bold=True))
+        else:
+            chosen = session_of(self._list.chosen)
+            said = Text(clean(self.sentence or (chosen.problem if chosen else "")), self.look("soft"))
+        rows = (said, *(join_facts(*self.hints(keys)) for keys in self._rows_of_keys()))
+        return [cut_row(row, width, self.glyphs.more) for row in rows]
+
+    def keys(self) -> Sequence[Key]:
+        keys = [key for row in self._rows_of_keys() for key in row]
+        return keys if self._renamed else [*keys, MOVES]
+
+    def _rows_of_keys(self) -> Sequence[Sequence[Key]]:
+        """While a title is written, only its own keys do something."""
+        if self._renamed:
+            return (
+                (
+                    Key("enter", "keep the title", self._keep_title),
+                    Key("escape", "cancel", self._leave_title),
+                ),
+            )
+        in_words, doomed = self._shelf.in_words, self._doomed
+        folders = "this folder" if self._shelf.everywhere else "all folders"
+        back = (
+            Key("page_folders", "" if in_words else folders, self._turn_folders),
+            Key("page_words", "titles" if in_words else "search words", self._turn_words),
+            Key("escape", "back", self._turn_words if in_words else self.leave),
+            Key("sessions", does=self._turn_words if in_words else self.leave),
+        )
+        if doomed is None:
+            return self._keys_of_chosen(), back
+        answers = (Key("enter", "delete", partial(self._delete, doomed)), Key("escape", "keep", self.redraw))
+        hidden = (replace(key, verb="") for key in (*self._keys_of_chosen(), *back))
+        return ((*answers, *hidden),)
+
+    def _keys_of_chosen(self) -> Sequence[Key]:
+        chosen = self._list.chosen
+        session = session_of(chosen)
+        opens = session is not None and not session.problem
+        fork = f"fork up to turn {chosen.turn}" if isinstance(chosen, SearchHit) else "fork"
+        return (
+            Key("enter", "open" if opens else "", self._take),
+            Key("page_fork", fork if opens else "", partial(self._choose, fork=True)),
+            Key("page_rename", "rename" if opens else "", self._rename),
+            Key("page_delete", "delete" if session else "", self._ask_to_delete),
+        )
+
+    async def press(self, key: str) -> bool:
+        """The query may have changed before the key: the key is about what it finds."""
+        self._follow_query()
+        return await super().press(key)
+
+    def typed(self, text: str) -> None:
+        self._follow_query()
+
+    def forget(self) -> None:
+        """What was said has been read, and nothing is deleted."""
+        super().forget()
+        self._doomed = None
+
     def _follow_query(self) -> None:
-        """The query may have changed: show what it finds."""
+        """Show what the query finds, if it is another one."""
         if self._renamed or self._field.value == self._shelf.query:
             return
-        self._sentence, self._doomed = "", None
+        self.forget()
         self._shelf = replace(self._shelf, query=self._field.value)
         if self._shelf.in_words:
             self._look_for_words()
@@ -123,57 +153,19 @@ class SessionsScreen(KeenScreen[Chosen | None]):
         shelf = self._shelf
         self._list.show(
             shelf.lines,
+            choose,
+            to_top=to_top,
             on_screen=self._history.session_id,
             folders=shelf.everywhere,
             empty=shelf.empty,
-            choose=choose,
-            to_top=to_top,
         )
         self._field.placeholder = shelf.invitation
-        self._tell()
+        self.redraw()
 
-    def _tell(self) -> None:
-        """Say what the head and the foot say now."""
-        chosen = session_of(self._list.chosen)
-        sentence = self._sentence or (chosen.problem if chosen else "")
-        question = ""
-        if self._doomed:
-            title, turns = cut(shown_title(self._doomed), _TITLE_CELLS), counted(self._doomed.turns, "turn")
-            question = f"Delete {title} and its {turns} for good?"
-        self._foot.show(sentence, question, self._keys_now())
-        self._head.show("Sessions", *self._shelf.told(self._list.count))
-
-    def _keys_of_field(self) -> Mapping[str, str]:
-        """The keys of the list; the one that opened it leads back too."""
-        return {**field_keys({"sessions": "back", **_ACTIONS}), **_KEYS}
-
-    def _keys_now(self) -> tuple[KeyHints, ...]:
-        if self._renamed:
-            return ((("enter", "keep the title"), ("esc", "cancel")),)
-        if self._doomed:
-            return ((("enter", "delete"), ("esc", "keep")),)
-        if self._shelf.in_words:
-            return self._keys_of_chosen(), ((shown("page_words"), "titles"), ("esc", "back"))
-        folders = "this folder" if self._shelf.everywhere else "all folders"
-        words = (shown("page_words"), "search words")
-        return self._keys_of_chosen(), ((shown("page_folders"), folders), words, ("esc", "back"))
-
-    def _keys_of_chosen(self) -> KeyHints:
-        chosen = self._list.chosen
-        session = session_of(chosen)
-        if session is None or session.problem:
-            return ((shown("page_delete"), "delete"),) if session else ()
-        fork = f"fork up to turn {chosen.turn}" if isinstance(chosen, SearchHit) else "fork"
-        return (
-            ("enter", "open"),
-            (shown("page_fork"), fork),
-            (shown("page_rename"), "rename"),
-            (shown("page_delete"), "delete"),
-        )
-
-    def _say(self, sentence: str) -> None:
-        self._sentence = sentence
-        self._tell()
+    def _aside_rows(self, width: int, _: int) -> list[Text]:
+        """What was typed, in its place while the field is elsewhere."""
+        typed = Text(clean(self._shelf.query or self._shelf.invitation), self.look("dim"))
+        return [indented(cut_row(typed, width - 2 * EDGE, self.glyphs.more), EDGE)]
 
     # What is read
 
@@ -190,7 +182,7 @@ class SessionsScreen(KeenScreen[Chosen | None]):
                 sessions = await self._history.sessions(everywhere=everywhere)
         except KeenError as error:
             sessions = self._shelf.sessions or ()
-            self._say(str(error))
+            self.say(str(error))
         self._put_read(sessions)
 
     def _put_read(self, sessions: tuple[SavedSession, ...], *, has_more: bool = False) -> None:
@@ -214,7 +206,7 @@ class SessionsScreen(KeenScreen[Chosen | None]):
         except KeenError as error:
             self._searched = self._shelf.query.strip()
             self._shelf = replace(self._shelf, hits=())
-            self._say(str(error))
+            self.say(str(error))
         self._shelf = replace(self._shelf, searching=False)
         self._show()
 
@@ -241,116 +233,72 @@ class SessionsScreen(KeenScreen[Chosen | None]):
 
     # What keys do
 
-    @on(SessionList.Clicked)
-    def _open_clicked(self) -> None:
+    @on(RowList.Clicked)
+    def _take(self) -> None:
         self._choose(fork=False)
 
-    def action_take(self) -> None:
-        """Open the chosen session; where it was asked whether to delete one, delete it."""
-        self._follow_query()
-        if self._doomed:
-            self._delete(self._doomed)
-        else:
-            self._choose(fork=False)
-
-    def action_fork(self) -> None:
-        """Continue in a copy of the chosen session."""
-        self._follow_query()
-        self._choose(fork=True)
-
-    def action_back(self) -> None:
-        """One step back: from the question, from the search for words, from the screen."""
-        if self._doomed:
-            self._keep()
-        elif self._shelf.in_words:
-            self.action_words()
-        else:
-            self.dismiss(None)
-
-    def action_move(self, step: int) -> None:
-        """Choose another line."""
-        self._keep()
-        self._list.move(step)
-        self._tell()
-
-    def action_folders(self) -> None:
-        """The sessions of this folder, or of all."""
-        if not self._shelf.in_words:
-            self._keep()
-            self._shelf = replace(self._shelf, everywhere=not self._shelf.everywhere)
-            self._load()
-            self._show()
-
-    def action_words(self) -> None:
-        """Look for words in all sessions, or for titles again."""
-        self._keep()
-        self._shelf = replace(self._shelf, in_words=not self._shelf.in_words)
-        if self._shelf.in_words:
-            self._look_for_words()
-        self._show(to_top=True)
-
-    def action_rename(self) -> None:
-        """Write another title in the place of the chosen one."""
-        self._follow_query()
-        self._keep()
-        session = session_of(self._list.chosen)
-        if session and not session.problem:
-            self._renamed = session
-            self._aside.show(self._shelf.query or self._shelf.invitation)
-            self._aside.display = True
-            self._field.add_class("-title")
-            self._place_title()
-            self._field.take_over(_TITLE_KEYS, session.title)
-            self._tell()
-
-    def action_delete(self) -> None:
-        """Ask whether to delete the chosen session."""
-        self._follow_query()
-        session = session_of(self._list.chosen)
-        if session and self._is_open(session):
-            self._say("This is the session on the screen. Open another one, then delete it.")
-        elif session:
-            self._doomed = session
-            self._tell()
-
-    def action_keep_title(self) -> None:
-        """Give the session the title that is written."""
-        title = self._field.value.strip()
-        if not title:
-            self._say("A title needs at least one word.")
-        elif session := self._renamed:
-            self.action_leave_title()
-            if title != session.title:
-                self._do(
-                    self._history.rename(session.id, title),
-                    lambda: self._put(self._shelf.retitled(session.id, title)),
-                )
-
-    def action_leave_title(self) -> None:
-        """Leave the title as it was."""
-        self._renamed, self._sentence = None, ""
-        self._aside.display = False
-        self._field.remove_class("-title")
-        self._field.styles.offset = (0, 0)
-        self._field.styles.width = None
-        self._field.take_over(self._keys_of_field(), self._shelf.query)
-        self._tell()
-
     def _choose(self, *, fork: bool) -> None:
-        self._keep()
+        """Go on with the chosen session, or with a copy of it."""
         match self._list.chosen:
             case SavedSession(problem="") as session:
                 self.dismiss(Chosen(session, fork=fork))
             case SearchHit(session=session) as hit if not session.problem:
                 self.dismiss(Chosen(session, hit.turn, fork, self._words))
 
-    def _keep(self) -> None:
-        """Nothing is deleted, and what was said has been read."""
-        self._doomed, self._sentence = None, ""
-        self._tell()
+    def _turn_folders(self) -> None:
+        """The sessions of this folder, or of all."""
+        if not self._shelf.in_words:
+            self._shelf = replace(self._shelf, everywhere=not self._shelf.everywhere)
+            self._load()
+            self._show()
+
+    def _turn_words(self) -> None:
+        """Look for words in all sessions, or for titles again."""
+        self._shelf = replace(self._shelf, in_words=not self._shelf.in_words)
+        if self._shelf.in_words:
+            self._look_for_words()
+        self._show(to_top=True)
+
+    def _rename(self) -> None:
+        """Write another title in the place of the chosen one."""
+        session = session_of(self._list.chosen)
+        if session and not session.problem:
+            self._renamed = session
+            self._aside.display = True
+            self._field.add_class("-title")
+            self._place_title()
+            self._field.write(session.title)
+
+    def _ask_to_delete(self) -> None:
+        session = session_of(self._list.chosen)
+        if session and self._is_open(session):
+            self.say("This is the session on the screen. Open another one, then delete it.")
+        else:
+            self._doomed = session
+
+    def _keep_title(self) -> None:
+        """Give the session the title that is written."""
+        title = self._field.value.strip()
+        if not title:
+            self.say("A title needs at least one word.")
+        elif session := self._renamed:
+            self._leave_title()
+            if title != session.title:
+                self._do(
+                    self._history.rename(session.id, title),
+                    lambda: self._put(self._shelf.retitled(session.id, title)),
+                )
+
+    def _leave_title(self) -> None:
+        """Leave the title as it was."""
+        self._renamed = None
+        self._aside.display = False
+        self._field.remove_class("-title")
+        self._field.styles.offset = (0, 0)
+        self._field.styles.width = None
+        self._field.write(self._shelf.query)
 
     def _delete(self, session: SavedSession) -> None:
-        self._keep()
         self._do(self._history.delete(session.id), lambda: self._put(self._shelf.without(session.id)))
 
     def _do(self, action: Awaitable[None], then: Callable[[], None]) -> None:
@@ -360,7 +308,7 @@ class SessionsScreen(KeenScreen[Chosen | None]):
             try:
                 await action
             except KeenError as error:
-                self._say(str(error))
+                self.say(str(error))
             else:
                 then()
 
