@@ -9,7 +9,7 @@ from functools import partial
 
 from msgspec.structs import replace
 from rich.text import Text
-from textual import events, on
+from textual import events, on, work
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import SavedSession, SearchHit
@@ -56,7 +56,8 @@ class SessionsScreen(PageScreen[Chosen | None]):
         self._doomed: SavedSession | None = None
         self._renamed: SavedSession | None = None
         self._field = Field(self.press, id="sessions-field", value=query)
-        self._aside = DrawnRows(styles, glyphs, self._aside_rows, id="sessions-aside")
+        rows = lambda width, _: [_aside_row(self, self._shelf, width)]  # noqa: E731
+        self._aside = DrawnRows(styles, glyphs, rows, id="sessions-aside")
         self._aside.display = False
         self._list = self.body = SessionList(styles, glyphs, now=now)
         self.parts = (self.head, self._field, self._aside, self._list, self.foot)
@@ -128,18 +129,15 @@ class SessionsScreen(PageScreen[Chosen | None]):
 
     async def press(self, key: str) -> bool:
         """The query may have changed before the key: the key is about what it finds."""
-        self._follow_query()
+        self.typed(self._field.value)
         return await super().press(key)
-
-    def typed(self, text: str) -> None:
-        self._follow_query()
 
     def forget(self) -> None:
         """What was said has been read, and nothing is deleted."""
         super().forget()
         self._doomed = None
 
-    def _follow_query(self) -> None:
+    def typed(self, text: str) -> None:
         """Show what the query finds, if it is another one."""
         if self._renamed or self._field.value == self._shelf.query:
             return
@@ -162,17 +160,10 @@ class SessionsScreen(PageScreen[Chosen | None]):
         self._field.placeholder = shelf.invitation
         self.redraw()
 
-    def _aside_rows(self, width: int, _: int) -> list[Text]:
-        """What was typed, in its place while the field is elsewhere."""
-        typed = Text(clean(self._shelf.query or self._shelf.invitation), self.look("dim"))
-        return [indented(cut_row(typed, width - 2 * EDGE, self.glyphs.more), EDGE)]
-
     # What is read
 
-    def _load(self) -> None:
-        self.run_worker(self._read(), name="sessions", group="sessions", exclusive=True)
-
-    async def _read(self) -> None:
+    @work(name="sessions", group="sessions", exclusive=True)
+    async def _load(self) -> None:
         """The newest sessions at first, which are there at once, then all."""
         everywhere = self._shelf.everywhere
         try:
@@ -189,7 +180,7 @@ class SessionsScreen(PageScreen[Chosen | None]):
         """Show the sessions that were read. At first the newest other one is chosen."""
         first = self._shelf.sessions is None
         self._shelf = replace(self._shelf, sessions=sessions, has_more=has_more)
-        others = (each for each in sessions if not self._is_open(each))
+        others = (each for each in sessions if each.id != self._history.session_id)
         self._show(choose=next(others, None) if first and not self._shelf.query else None)
 
     def _look_for_words(self) -> None:
@@ -271,7 +262,7 @@ class SessionsScreen(PageScreen[Chosen | None]):
 
     def _ask_to_delete(self) -> None:
         session = session_of(self._list.chosen)
-        if session and self._is_open(session):
+        if session and session.id == self._history.session_id:
             self.say("This is the session on the screen. Open another one, then delete it.")
         else:
             self._doomed = session
@@ -286,7 +277,7 @@ class SessionsScreen(PageScreen[Chosen | None]):
             if title != session.title:
                 self._do(
                     self._history.rename(session.id, title),
-                    lambda: self._put(self._shelf.retitled(session.id, title)),
+                    lambda: self._shelf.retitled(session.id, title),
                 )
 
     def _leave_title(self) -> None:
@@ -299,10 +290,11 @@ class SessionsScreen(PageScreen[Chosen | None]):
         self._field.write(self._shelf.query)
 
     def _delete(self, session: SavedSession) -> None:
-        self._do(self._history.delete(session.id), lambda: self._put(self._shelf.without(session.id)))
+        self._do(self._history.delete(session.id), lambda: self._shelf.without(session.id))
 
-    def _do(self, action: Awaitable[None], then: Callable[[], None]) -> None:
-        """Do it, even if the screen is left meanwhile; what goes wrong is said."""
+    def _do(self, action: Awaitable[None], then: Callable[[], Shelf]) -> None:
+        """Do it, even if the screen is left meanwhile, and show what `then` returns; what goes wrong is
+        said."""
 
         async def done() -> None:
             try:
@@ -310,19 +302,19 @@ class SessionsScreen(PageScreen[Chosen | None]):
             except KeenError as error:
                 self.say(str(error))
             else:
-                then()
+                self._shelf = then()
+                self._show()
 
         self.app.run_worker(done(), name="change-session", group="change-session")
-
-    def _put(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-        self._show()
-
-    def _is_open(self, session: SavedSession) -> bool:
-        return session.id == self._history.session_id
 
     def _place_title(self) -> None:
         """Lay the field over the row of the session that is renamed."""
         if self._renamed:
             self._field.styles.offset = (TEXT_EDGE, self._list.region.y + self._list.row_of_chosen)
             self._field.styles.width = max(self.size.width - TEXT_EDGE - MARGIN, 10)
+
+
+def _aside_row(screen: SessionsScreen, shelf: Shelf, width: int) -> Text:
+    """What was typed, in its place while the field is elsewhere."""
+    typed = Text(clean(shelf.query or shelf.invitation), screen.look("dim"))
+    return indented(cut_row(typed, width - 2 * EDGE, screen.glyphs.more), EDGE)
