@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
@@ -9,12 +11,13 @@ from msgspec.structs import replace
 from keen_tui.agent.job_slot import JobSlot
 from keen_tui.agent.session_state import SessionState
 from keen_tui.agent.turn.active_turn import ActiveTurn
+from keen_tui.agent.turn.calls import NOT_RUN, failed_result, with_changes
 from keen_tui.agent.turn.compaction import compact
 from keen_tui.agent.turn.context_meter import ContextMeter
 from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.run_attempt import run_attempt
 from keen_tui.agent.turn.settle import Commit, Discard, Save, settle, with_step_closed
-from keen_tui.agent.turn.user_command import run_own_command
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
     CompactionFailed,
@@ -22,19 +25,22 @@ from keen_tui.domain.events import (
     MessageTakenBack,
     ModelChanged,
     Notice,
+    ShellFinished,
+    ShellStarted,
+    ToolOutput,
     TurnAbandoned,
     TurnError,
     TurnStarted,
 )
-from keen_tui.domain.messages import GivenInstructions, Message
+from keen_tui.domain.messages import GivenInstructions, Message, turn_memory
 from keen_tui.domain.models import ModelInfo
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import carried_bytes, policy_of
-from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED
 from keen_tui.providers.wire.provider import Provider
 from keen_tui.system.background_jobs import BackgroundJobs
+from keen_tui.system.threads import in_thread_to_the_end
 
 
 class Runner:
@@ -202,7 +208,7 @@ class Runner:
             injected=pending,
             seconds_before=session.failed_seconds,
             started_at=session.setup.clock(),
-            recorder=Recorder(pending.facts if pending else ()),
+            facts=list(pending.facts) if pending else [],
             open_step=pending.open_step if pending else None,
         )
         session.setup.nested.begin_turn(_instructions_in(pending, turn.past) if pending else None)
@@ -269,3 +275,32 @@ def _instructions_in(pending: PendingState, past: Past) -> list[GivenInstruction
     """The files of instructions that were given with results of the pending turns."""
     steps = (step for trace in pending.traces for step in past.steps.get(trace.turn, ()))
     return [file for step in steps for _, result in step.calls for file in result.instructions]
+
+
+async def run_own_command(turn: int, command: str, setup: TurnSetup, *, is_check: bool = False) -> None:
+    """Run the command and publish its output and its end. `turn` is the newest turn. Cancelling stops it."""
+    call_id = f"shell-{secrets.token_hex(4)}"
+    watch = setup.toolbox.watch
+    setup.publish(ShellStarted(turn=turn, id=call_id, command=command, is_check=is_check))
+    started_at = setup.clock()
+
+    def show(text: str, lines: int, size: int) -> None:
+        setup.publish(ToolOutput(turn=turn, id=call_id, text=text, lines=lines, bytes=size))
+
+    try:
+        if watch:
+            await asyncio.to_thread(watch.begin)
+        result = await setup.toolbox.own_commands.run(command, show)
+    except asyncio.CancelledError:
+        result = NOT_RUN
+    except Exception as error:
+        result = failed_result(error, ran=True)
+    seconds = setup.clock() - started_at
+    if watch:
+        changes = await in_thread_to_the_end(lambda: watch.end(keeps=False))
+        result = with_changes(result, replace(changes, facts=()))
+    setup.publish(
+        ShellFinished(
+            turn=turn, id=call_id, command=command, result=result, seconds=seconds, is_check=is_check
+        )
+    )

@@ -42,12 +42,13 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.messages import Message, SkillUsed, TurnMemory
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport, NextSizes
+from keen_tui.memory.call_index import HeldRecord
 from keen_tui.memory.conversation import Conversation, Past
-from keen_tui.memory.held_record import HeldRecord
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.rendering import rendered_bytes

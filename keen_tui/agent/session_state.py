@@ -14,13 +14,13 @@ from keen_tui.agent.turn.attachments.skills import facts_of_calls
 from keen_tui.agent.turn.turn_setup import NewestRequest, PendingSlot, TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
-from keen_tui.domain.messages import SkillUsed
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import turn_memory
 from keen_tui.domain.models import ModelInfo
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.projection import Projector
-from keen_tui.memory.recorder import turn_memory
 
 
 class OpenSession(Struct, kw_only=True):

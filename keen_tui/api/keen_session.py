@@ -17,8 +17,7 @@ from keen_tui.api.running_turn import RunningTurn
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import ConfigError, SessionRefused
-from keen_tui.domain.messages import Message, TurnMemory, UnknownCall
-from keen_tui.memory.recorder import turn_memory
+from keen_tui.domain.messages import Message, TurnMemory, UnknownCall, turn_memory
 
 
 class PendingWork(Struct, frozen=True, kw_only=True):

@@ -1,16 +1,24 @@
-"""The values that all parts exchange: conversation, tool calls and results, facts and TurnMemory.
-
-All are frozen. Only the standard library is imported here.
-"""
+"""The values that all parts exchange: conversation, tool calls and results, TurnMemory. All are frozen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from keen_tui.domain.display import Display
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.command_unwatched import CommandUnwatched
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.note import Note
+from keen_tui.domain.facts.page_read import PageRead
+from keen_tui.domain.facts.remembered import Remembered
+from keen_tui.domain.facts.server_called import CalledTool, ServerCalled
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.facts.work_tree_changed import WorkTreeChanged
 
 NativeMessage: TypeAlias = Mapping[str, Any]
 """One message in a provider's own wire shape (a JSON object). Opaque outside providers and pending state."""
@@ -22,82 +30,22 @@ StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter"
 """Why the model stopped, in terms common to all APIs. `unknown`: the server never said, or gave an unknown
 reason."""
 
+Fact: TypeAlias = (
+    FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed | ServerCalled | WorkTreeChanged
+)
+"""What a tool reports."""
 
-class _Fact(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
-    """As JSON, `kind` says which fact it is."""
-
-
-class FileChanged(_Fact, frozen=True, kw_only=True):
-    """A tool changed this file. `path` follows turn.md rule 13: relative, with forward slashes. `by_command`:
-    a command did, and Keen found out by looking at the work tree."""
-
-    path: str
-    by_command: bool = False
-
-
-class CommandFailed(_Fact, frozen=True, kw_only=True):
-    """A bash command ended with a non-zero exit code (124: timed out, 128+N: killed by signal N)."""
-
-    command: str
-    exit_code: int
-
-
-class CommandUnwatched(_Fact, frozen=True, kw_only=True):
-    """A command ran, and Keen couldn't see which files it changed."""
-
-
-class PageRead(_Fact, frozen=True, kw_only=True):
-    """A tool read the page at this address. No request ever says so."""
-
-    url: str
-
-
-class SkillUsed(_Fact, frozen=True, kw_only=True):
-    """The instructions of a skill were given to the model. `bytes` are those of its text."""
-
-    name: str
-    bytes: int
-
-
-class ServerCalled(_Fact, frozen=True, kw_only=True):
-    """A tool of an MCP server was called that may have changed something; `failed`: the server says that it
-    couldn't do it, or gave no answer."""
-
-    server: str
-    tool: str
-    failed: bool = False
-
-
-class WorkTreeChanged(_Fact, frozen=True, kw_only=True):
-    """A sub-agent changed something in its own git work tree, so nothing in the workspace."""
-
-    name: str
-    branch: str
-
-
-Fact = FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed | ServerCalled | WorkTreeChanged
-
-
-class CalledTool(Struct, frozen=True, kw_only=True):
-    """A tool of an MCP server, with the number of its calls that succeeded (`done`) and that failed."""
-
-    server: str
-    tool: str
-    done: int = 0
-    failed: int = 0
-
-    @property
-    def name(self) -> str:
-        """`github.create_issue`."""
-        return f"{self.server}.{self.tool}"
-
-    @property
-    def outcome(self) -> str:
-        """What its calls came to: `ok`, `failed`, `3 ok, 1 failed`."""
-        if self.done + self.failed == 1:
-            return "failed" if self.failed else "ok"
-        counts = ((self.done, "ok"), (self.failed, "failed"))
-        return ", ".join(f"{count} {word}" for count, word in counts if count)
+KINDS: Final[tuple[type[Remembered], ...]] = (
+    FileChanged,
+    CommandUnwatched,
+    CommandFailed,
+    SkillUsed,
+    CalledTool,
+    WorkTreeChanged,
+    Note,
+    PageRead,
+)
+"""What is remembered, in the order in which requests and people read it."""
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
@@ -122,17 +70,39 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
     work_trees: tuple[WorkTreeChanged, ...] = ()
 
     def __bool__(self) -> bool:
-        facts = (
-            self.files_changed,
-            self.failed_bash,
-            self.notes,
-            self.unwatched,
-            self.pages_read,
-            self.skills,
-            self.called,
-            self.work_trees,
-        )
-        return any(facts)
+        return any(astuple(self))
+
+    @property
+    def by_kind(self) -> Iterator[tuple[type[Remembered], tuple[Remembered, ...]]]:
+        """The facts of each kind that it has."""
+        return ((kind, facts) for kind in KINDS if (facts := kind.read_from(self)))
+
+    @property
+    def facts(self) -> tuple[Remembered, ...]:
+        """All facts, the user's notes with them."""
+        return tuple(chain.from_iterable(facts for _, facts in self.by_kind))
+
+
+def turn_memory(facts: Iterable[Remembered]) -> TurnMemory:
+    """The facts as TurnMemory, those of each kind as it merges them."""
+    by_kind: dict[type[Remembered], list[Remembered]] = {}
+    for fact in facts:
+        kept = fact.remembered
+        by_kind.setdefault(type(kept), []).append(kept)
+    fields: dict[str, Any] = {}
+    for kind, found in by_kind.items():
+        fields |= kind.fields(kind.merged(found))
+    return TurnMemory(**fields)
+
+
+def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
+    """Several memories as one, oldest first."""
+    return turn_memory(chain.from_iterable(memory.facts for memory in memories))
+
+
+def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
+    """A memory as the facts that it came from. Its notes aren't facts."""
+    return tuple(chain.from_iterable(fact.reported for fact in memory.facts))
 
 
 class CommandRun(Struct, frozen=True, kw_only=True):
@@ -149,6 +119,11 @@ class CalledSkill(Struct, frozen=True, kw_only=True):
     name: str
     text: str
     bytes: int
+
+    @property
+    def facts(self) -> tuple[SkillUsed, ...]:
+        """That it is in use."""
+        return (SkillUsed(name=self.name, bytes=self.bytes),) if self.bytes else ()
 
 
 class Image(Struct, frozen=True, kw_only=True):

@@ -5,15 +5,10 @@
 - `turns`: one object a turn with `turn` (its number), `state` (done, incomplete, continued, failed,
   abandoned, unfinished) and `cost` (US dollars; null: not known).
 - `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
-  `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`,
-  `by_command`, the files that only commands changed, `unwatched`: commands ran that weren't watched,
-  `skills` with `name` and `bytes`, `pages_read`, the addresses of the pages that were read: later turns
-  aren't told of them, `called`: tools of MCP servers, each with `server`, `tool`, and the numbers of
-  calls `done` and `failed`, and `work_trees`: those in which sub-agents changed something, each with `name`
-  and `branch`),
-  `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
-  for what no model said), `ran` (what the user ran before the message, and the model was told with it:
-  `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
+  `text`, `turn`, `memory` (null, or the fields of TurnMemory, as the page of Python types lists them), `raw`
+  (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true for what
+  no model said), `ran` (what the user ran before the message, and the model was told with it: `command` and
+  `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
 - `activity`: what happened, in order, each with its `type` and `turn`: `text` and `reasoning` (`step`,
   `text`, `carried`: false for text that was cut, `seconds` of reasoning), and the events `tool_finished`,
   `tool_started` (a call without a result), `web_searched`, `notice`, `turn_done`, `turn_incomplete`,
@@ -99,18 +94,13 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _memory(memory: TurnMemory) -> dict[str, Any]:
-    failed = [{"command": each.command, "exit_code": each.exit_code} for each in memory.failed_bash]
-    return {
-        "files_changed": list(memory.files_changed),
-        "failed_bash": failed,
-        "notes": list(memory.notes),
-        "by_command": list(memory.by_command),
-        "unwatched": memory.unwatched,
-        "pages_read": list(memory.pages_read),
-        "skills": [{"name": each.name, "bytes": each.bytes} for each in memory.skills],
-        "called": to_builtins(memory.called),
-        "work_trees": to_builtins(memory.work_trees),
-    }
+    """The fields of TurnMemory. Each fact is as in events, but for its kind, which its field says."""
+    fields: dict[str, Any] = to_builtins(memory)
+    for facts in fields.values():
+        for fact in facts if isinstance(facts, list | tuple) else ():
+            if isinstance(fact, dict):
+                fact.pop("kind", None)
+    return fields
 
 
 def _items(document: ExportedSession) -> Iterator[tuple[int, ExportedItem]]:

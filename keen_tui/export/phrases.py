@@ -29,12 +29,12 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.own_tools import own_tool
 from keen_tui.export.document import ExportedCall, ExportedSession
-from keen_tui.memory.folding import folded_files
-from keen_tui.memory.rendering import UNWATCHED
 from keen_tui.text.labels import (
     contact_line,
+    done_words,
+    drawn,
     image_line,
-    kept_words,
+    kept_parts,
     resource_line,
     search_line,
     skill_line,
@@ -86,29 +86,18 @@ def call_time(call: ExportedCall) -> str:
 
 def end_facts(end: EndEvent | TurnAbandoned, cost: float | None) -> tuple[str, list[str]]:
     """The glyph and the words of the row that closes a turn, or an attempt at it."""
-    changed = len(end.turn_memory.files_changed)
     match end:
         case TurnDone():
-            retries = end.attempt - 1
-            words = [
-                f"turn {end.turn} done",
-                duration(end.seconds),
-                counted(end.calls, "call") if end.calls else "",
-                f"{counted(changed, 'file')} changed" if changed else "",
-                f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "",
-                dollars(cost) if cost else "",
-            ]
-            return "✓", [word for word in words if word]
+            return "✓", done_words(end, cost)
         case TurnIncomplete():
-            why = f"{why_ended(end)} after {duration(end.seconds)}"
-            files = [counted(changed, "changed file")] if changed else []
-            kept = [f"{kept_words(end.calls, end.agents)} kept", *files, size(end.trace_bytes)]
-            return "▲", [f"turn {end.turn} incomplete", why, *kept]
+            why, (calls, *others) = f"{why_ended(end)} after {duration(end.seconds)}", kept_parts(end)
+            return "▲", [f"turn {end.turn} incomplete", why, f"{calls} kept", *others]
         case TurnError(reason="interrupted"):
             return "■", [f"turn {end.turn} stopped", duration(end.seconds)]
         case TurnError():
             return "✗", [f"turn {end.turn} failed", why_ended(end)]
         case TurnAbandoned():
+            changed = len(end.turn_memory.files_changed)
             kept = [f"{counted(changed, 'file')} remembered"] if changed else []
             return "–", [f"turn {end.turn} abandoned", *kept]
 
@@ -125,18 +114,9 @@ def unknown_effects(end: EndEvent | TurnAbandoned) -> list[str]:
 
 
 def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
-    """Glyph, words and what came of it: files, then failed commands, skills, called tools of servers, work
-    trees, notes, and pages that were read."""
-    return [
-        *(("±", clean(file.name), "by command" if file.by_command else "") for file in folded_files(memory)),
-        *((("–", UNWATCHED, ""),) if memory.unwatched else ()),
-        *(("✗", clean(failed.command), f"exit {failed.exit_code}") for failed in memory.failed_bash),
-        *(("◆", f"skill {clean(skill.name)}", size(skill.bytes)) for skill in memory.skills),
-        *(("→", clean(called.name), called.outcome) for called in memory.called),
-        *(("±", clean(tree.branch), "work tree") for tree in memory.work_trees),
-        *(("•", clean(note), "") for note in memory.notes),
-        *(("→", clean(url), "read, not carried") for url in memory.pages_read),
-    ]
+    """Sign, words and what came of it, for each row about what is remembered."""
+    found = ((kind.SIGN, drawn(row)) for kind, facts in memory.by_kind for row in kind.rows(facts))
+    return [(sign, row.text, row.came_to) for sign, row in found]
 
 
 def aside(

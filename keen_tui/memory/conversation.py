@@ -33,16 +33,16 @@ from keen_tui.domain.events import (
     TurnStarted,
     TurnUndone,
 )
+from keen_tui.domain.facts.skill_used import SkillUsed
 from keen_tui.domain.messages import (
     CommandRun,
     Message,
-    SkillUsed,
     ToolCall,
     ToolResult,
     ToolStep,
     TurnMemory,
+    merged_memory,
 )
-from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
 from keen_tui.text.packed import Packed, packed, unpacked
 
@@ -114,12 +114,11 @@ class Conversation:
 
     def memories_without(self, skill: str) -> list[tuple[int, TurnMemory]]:
         """The memories that say that the skill is in use, with their turns, as they are without it."""
+        memories = [(message.turn, message.memory) for message in self._messages if message.memory]
         return [
-            (message.turn, replace(message.memory, skills=kept))
-            for message in self._messages
-            if message.memory
-            and (kept := tuple(each for each in message.memory.skills if each.name != skill))
-            != message.memory.skills
+            (turn, replace(memory, skills=tuple(used for used in memory.skills if used.name != skill)))
+            for turn, memory in memories
+            if any(used.name == skill for used in memory.skills)
         ]
 
     def memory_of(self, turn: int) -> TurnMemory | None:
@@ -305,8 +304,3 @@ class _KeptSteps(Mapping[int, tuple[ToolStep, ...]]):
 
     def __len__(self) -> int:
         return len(self._steps)
-
-
-def union_memory(messages: Sequence[Message]) -> TurnMemory:
-    """The union of the TurnMemory of all messages, for the summary that replaces them."""
-    return merged_memory(message.memory for message in messages if message.memory)

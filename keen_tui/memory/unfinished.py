@@ -29,10 +29,9 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import Fact, SkillUsed, ToolResult, UnknownCall
+from keen_tui.domain.messages import Fact, ToolResult, UnknownCall, turn_memory
 from keen_tui.domain.own_tools import own_tool
 from keen_tui.memory.pending import PendingState
-from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, render_assistant, rendered_bytes
 
 NOT_FINISHED: Final = "not finished"
@@ -194,8 +193,8 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
             agent = state.agents.setdefault(id, AgentSoFar())
             agent.facts += event.facts
             agent.place = event.place or agent.place
-        case SkillCalled(skill=skill) if skill.bytes:
-            state.facts.append(SkillUsed(name=skill.name, bytes=skill.bytes))
+        case SkillCalled():
+            state.facts += event.skill.facts
         case ShellStarted():
             state.own_command = event
         case ShellFinished():

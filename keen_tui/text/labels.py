@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import ChangeKind, CommandDisplay, Display, PageDisplay
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
-from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete, WebSearched
-from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, UnknownCall
+from keen_tui.domain.events import HostContacted, TurnDone, TurnError, TurnIncomplete, WebSearched
+from keen_tui.domain.facts.remembered import FactRow
+from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, TurnMemory, UnknownCall
 from keen_tui.domain.own_tools import own_tool
 from keen_tui.domain.servers import ServerPrompt
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, duration, size
+from keen_tui.text.units import counted, dollars, duration, size
 
 SERVER_TOOLS: Final = "mcp__"
 """How the names of the tools of MCP servers begin."""
@@ -106,11 +109,50 @@ def image_line(image: Image) -> str:
     return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
 
 
+def drawn(row: FactRow) -> FactRow:
+    """The row with its size in words, safe to draw."""
+    came_to = clean(row.came_to) if row.bytes is None else size(row.bytes)
+    return replace(row, text=clean(row.text), came_to=came_to)
+
+
+def memory_words(memory: TurnMemory, *, carried: bool = True) -> str:
+    """`changed a.py, b.py; failed: pytest -q (exit 1)`, "" for none; not `carried`: what no request says."""
+    said = []
+    for kind, facts in memory.by_kind:
+        phrases = (row.text if row.phrase is None else row.phrase for row in kind.rows(facts))
+        words = ", ".join(map(clean, phrases))
+        if words and kind.LABEL and carried == kind.IS_CARRIED:
+            said.append(kind.LABEL + words)
+    return "; ".join(said)
+
+
 def kept_words(calls: int, agents: int) -> str:
     """The work that an incomplete turn keeps: `3 calls`, `1 call, 2 sub-agents midway`."""
     finished = [counted(calls, "call")] if calls or not agents else []
     midway = [f"{counted(agents, 'sub-agent')} midway"] if agents else []
     return ", ".join(finished + midway)
+
+
+def kept_parts(end: TurnIncomplete) -> list[str]:
+    """`3 calls`, `1 changed file`, `18.2 kB`: what an incomplete turn keeps."""
+    changed = len(end.turn_memory.files_changed)
+    files = [counted(changed, "changed file")] if changed else []
+    return [kept_words(end.calls, end.agents), *files, size(end.trace_bytes)]
+
+
+def done_words(end: TurnDone, cost: float | None, carried: str = "") -> list[str]:
+    """What the row of a finished turn says. `carried` are the bytes that later requests have of it."""
+    changed, retries = len(end.turn_memory.files_changed), end.attempt - 1
+    words = (
+        f"turn {end.turn} done",
+        duration(end.seconds),
+        counted(end.calls, "call") if end.calls else "",
+        f"{counted(changed, 'file')} changed" if changed else "",
+        f"carries {carried}" if carried else "",
+        f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "",
+        dollars(cost) if cost else "",
+    )
+    return [word for word in words if word]
 
 
 def asker_and(agent: str, question: str) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from keen_tui.domain.display import CommandDisplay, FileDisplay
 from keen_tui.domain.events import Event, TextDelta, ToolFinished, ToolStarted, TurnDone, TurnStarted, Usage
-from keen_tui.domain.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
 from keen_tui.storage.lookup.sessions import SessionStore
 from keen_tui.storage.records import Header, event_line, header_line
 from tests.bench.programs import Place

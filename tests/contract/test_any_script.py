@@ -45,11 +45,10 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import Fact
+from keen_tui.domain.messages import Fact, merged_memory, turn_memory
 from keen_tui.domain.models import ModelInfo
 from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import COMPACTED
-from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.providers.registry import APIS
 from tests.support.agent import QUICK_RETRIES, Bench, at_work, provider_for
 from tests.support.compacting import folded

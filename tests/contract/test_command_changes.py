@@ -20,7 +20,8 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import CalledTool, TurnMemory
+from keen_tui.domain.facts.server_called import CalledTool
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.settings.added.hooks import Hook
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.tools.work_tree import tree

@@ -10,7 +10,7 @@ import pytest
 
 from keen_tui.demo.script import Answer, Call, Reply, Say
 from keen_tui.domain.events import Notice, QuestionAsked, ToolOutput, TurnDone, TurnIncomplete
-from keen_tui.domain.messages import CalledTool
+from keen_tui.domain.facts.server_called import CalledTool
 from tests.support import agent
 from tests.support.agent import AtWork
 from tests.support.mcp import HttpProgram, all_settled, http_program, noted, servers_of

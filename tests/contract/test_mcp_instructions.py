@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.events import ToolStarted, TurnDone
-from keen_tui.tools.mcp.instructions import MOST_BYTES, MOST_IN_ALL, server_instructions
+from keen_tui.tools.mcp.servers import MOST_BYTES, MOST_IN_ALL, server_instructions
 from tests.support.agent import AtWork
 from tests.support.mcp import all_settled, servers_of, talkative
 

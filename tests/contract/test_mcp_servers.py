@@ -23,7 +23,7 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import CalledTool
+from keen_tui.domain.facts.server_called import CalledTool
 from keen_tui.domain.models import ModelInfo
 from keen_tui.settings.added.mcp_json import read_servers
 from keen_tui.settings.added.mcp_servers import McpServer

@@ -11,7 +11,7 @@ import pytest
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.events import ApprovalRequested, SandboxFound, ToolFinished, TurnDone, TurnIncomplete
-from keen_tui.domain.messages import CommandFailed
+from keen_tui.domain.facts.command_failed import CommandFailed
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work

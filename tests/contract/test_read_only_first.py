@@ -21,7 +21,8 @@ from keen_tui.domain.events import (
     ToolFinished,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.sandbox import trial
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder

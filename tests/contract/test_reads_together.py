@@ -18,7 +18,9 @@ from keen_tui.domain.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import FileChanged, PageRead, ToolResult, ToolSpec
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.page_read import PageRead
+from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.tools.access.access import Access

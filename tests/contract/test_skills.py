@@ -24,7 +24,8 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     is_stored,
 )
-from keen_tui.domain.messages import SkillUsed, TurnMemory
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.settings.added.skills import Skill

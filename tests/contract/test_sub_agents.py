@@ -23,7 +23,7 @@ from keen_tui.domain.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.domain.messages import FileChanged
+from keen_tui.domain.facts.file_changed import FileChanged
 from keen_tui.domain.spent import LeftOut, Spent
 from keen_tui.settings.added.agents import BUILT_IN
 from keen_tui.settings.added.hooks import Hook

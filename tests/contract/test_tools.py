@@ -13,8 +13,12 @@ import pytest
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.page_read import PageRead
+from keen_tui.domain.facts.skill_used import SkillUsed
 from keen_tui.domain.file_changes import FileChange
-from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, PageRead, SkillUsed, ToolCall
+from keen_tui.domain.messages import Fact, ToolCall
 from keen_tui.domain.own_tools import own_tool
 from keen_tui.settings.added.skills import Skill
 from keen_tui.settings.additions import Additions

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.domain.messages import FileChanged, ToolResult
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.work_trees import WorkTrees

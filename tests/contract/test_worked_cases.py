@@ -26,7 +26,8 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.models import ModelInfo
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.providers.registry import APIS

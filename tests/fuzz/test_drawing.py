@@ -27,7 +27,9 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import CommandFailed, FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult, TurnMemory
 from tests.fuzz.budget import LONG
 from tests.fuzz.corpora import COMMONMARK, DRIVING, NAUGHTY, WIDE
 from tests.support.workspace import Driver, workspace

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from keen_tui.demo.script import Break, Call, Reply, Say, Seen, Think
-from keen_tui.domain.messages import CommandFailed, Message, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.memory.conversation import COMPACTED, Conversation
 from tests.support.agent import Bench
 from tests.support.faults import refused

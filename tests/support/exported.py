@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 from keen_tui.domain.events import Compacted, Event, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete
-from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.export import as_html, as_json, as_markdown
 from keen_tui.export.document import ExportSource
 

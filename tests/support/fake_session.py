@@ -20,7 +20,8 @@ from keen_tui.domain.events import (
     QuestionAsked,
     QueueChanged,
 )
-from keen_tui.domain.messages import SkillUsed, TurnMemory
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport, NextSizes, PartSize
 from keen_tui.memory.pending import PendingState

@@ -16,7 +16,9 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import Fact, ToolResult, TurnMemory
 from keen_tui.storage.records import Header, event_line, header_line
 
 AT = 1_700_000_000.0

@@ -20,7 +20,9 @@ from keen_tui.domain.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.domain.messages import CommandFailed, FileChanged, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
 
 DIFF = DiffDisplay(
     path="src/cart.py",

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import SkillCalled, TurnStarted
-from keen_tui.domain.messages import CalledSkill, SkillUsed
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import CalledSkill
 from keen_tui.frontends.shared.commands.command import CommandContext, WordsRefused
 from keen_tui.frontends.shared.commands.skills import SKILLS
 from keen_tui.frontends.shared.commands.slash import SlashCommands

@@ -8,7 +8,7 @@ import pytest
 from textual.events import Key, Paste
 
 from keen_tui.domain.events import MessageTakenBack
-from keen_tui.domain.messages import FileChanged
+from keen_tui.domain.facts.file_changed import FileChanged
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.memory.pending import PendingState
 from tests.support import story

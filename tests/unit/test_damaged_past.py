@@ -23,7 +23,8 @@ from keen_tui.domain.events import (
     TurnError,
     TurnUndone,
 )
-from keen_tui.domain.messages import FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.policies import policy_of

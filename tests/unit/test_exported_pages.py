@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay, FileListDisplay
 from keen_tui.domain.events import Event, ModelChanged, Notice, ReasoningDelta, TurnError, TurnUndone, Usage
-from keen_tui.domain.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
 from keen_tui.export import as_html, as_json, as_markdown
 from keen_tui.export.document import ExportSource
 from keen_tui.export.safe_markdown import safe_markdown

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.providers.wire.json_extent import JsonExtent
+from keen_tui.providers.openai.chat_calls import JsonExtent
 
 VALUES = st.recursive(st.none() | st.booleans() | st.text(), lambda each: st.lists(each), max_leaves=8)
 OBJECTS = st.dictionaries(st.text(), VALUES)

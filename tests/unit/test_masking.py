@@ -10,7 +10,8 @@ import pytest
 
 from keen_tui.cli import told
 from keen_tui.domain.display import FileListDisplay
-from keen_tui.domain.messages import FileChanged, GivenInstructions, ToolResult
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import GivenInstructions, ToolResult
 from keen_tui.system import log
 from keen_tui.text.redaction import KeysTakenOut, keep_secret, keep_secrets_of, masked, taken_out
 

@@ -10,21 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from keen_tui.domain.messages import (
-    CommandFailed,
-    FileChanged,
-    Message,
-    PageRead,
-    SkillUsed,
-    TurnMemory,
-    WorkTreeChanged,
-)
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.page_read import PageRead
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.facts.work_tree_changed import WorkTreeChanged
+from keen_tui.domain.messages import Message, TurnMemory, facts_of, merged_memory, turn_memory
 from keen_tui.memory.conversation import Past
-from keen_tui.memory.folding import folded_files
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, Projector, UserText
-from keen_tui.memory.recorder import Recorder, facts_of, merged_memory, turn_memory
 from keen_tui.memory.rendering import render_assistant
 
 
@@ -38,18 +33,16 @@ def failed(command: str, code: int = 1) -> CommandFailed:
 
 
 def test_files_once_in_first_seen_order_and_every_failed_command() -> None:
-    recorder = Recorder([FileChanged(path="b")])
-    recorder.record([FileChanged(path="a"), failed("make", 2)])
-    recorder.record([FileChanged(path="b"), failed("make", 2)])
-    assert turn_memory(recorder.facts) == TurnMemory(
+    facts = [FileChanged(path="a"), failed("make", 2), FileChanged(path="b"), failed("make", 2)]
+    assert turn_memory([FileChanged(path="b"), *facts]) == TurnMemory(
         files_changed=("b", "a"), failed_bash=(failed("make", 2), failed("make", 2))
     )
 
 
 def folded(*paths: str, named: tuple[str, ...] = ()) -> list[str]:
     """The names of files that commands changed, behind those that tools changed."""
-    files = folded_files(TurnMemory(files_changed=(*named, *paths), by_command=paths))
-    return [file.name for file in files]
+    files = FileChanged.read_from(TurnMemory(files_changed=(*named, *paths), by_command=paths))
+    return [row.text for row in FileChanged.rows(files)]
 
 
 def test_up_to_twenty_files_of_commands_are_named() -> None:

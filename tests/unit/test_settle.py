@@ -8,17 +8,9 @@ from msgspec.structs import replace
 from keen_tui.agent.turn.settle import Broken, Commit, Discard, Finished, Save, TurnRecord, settle
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import TurnDone
-from keen_tui.domain.messages import (
-    CommandFailed,
-    Fact,
-    FileChanged,
-    Message,
-    NativeMessage,
-    ToolCall,
-    ToolResult,
-    ToolStep,
-    TurnMemory,
-)
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import Fact, Message, NativeMessage, ToolCall, ToolResult, ToolStep, TurnMemory
 from keen_tui.memory.conversation import Conversation
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.memory.policies import policy_of

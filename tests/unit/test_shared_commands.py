@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.messages import FileChanged
+from keen_tui.domain.facts.file_changed import FileChanged
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.review import ReviewWish
 from keen_tui.frontends.line.asking import question_of as line_question_of

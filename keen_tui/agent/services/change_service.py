@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from keen_tui.agent.services.undo import TurnBackup, TurnChanges
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.messages import CommandUnwatched
+from keen_tui.domain.facts.command_unwatched import CommandUnwatched
 from keen_tui.domain.reports import Changes
 from keen_tui.memory.conversation import Past
 from keen_tui.text.units import first_line

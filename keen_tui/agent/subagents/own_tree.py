@@ -17,7 +17,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged, WorkTreeChanged
+from keen_tui.domain.facts.command_unwatched import CommandUnwatched
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.work_tree_changed import WorkTreeChanged
+from keen_tui.domain.messages import Fact
 from keen_tui.system.presence import Presence
 from keen_tui.system.work_tree_records import project_folder
 from keen_tui.text.units import counted

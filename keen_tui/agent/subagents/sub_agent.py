@@ -33,19 +33,19 @@ from keen_tui.domain.events import (
     TurnStarted,
     Usage,
 )
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.facts.work_tree_changed import WorkTreeChanged
 from keen_tui.domain.messages import (
     Fact,
     Message,
-    SkillUsed,
     ToolCall,
     ToolResult,
     ToolStep,
     TurnMemory,
     UnknownCall,
-    WorkTreeChanged,
+    facts_of,
 )
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.recorder import facts_of
 from keen_tui.system.threads import to_the_end
 from keen_tui.tools.calls.tool import AgentOrder
 
@@ -57,9 +57,6 @@ _FINAL: Final[frozenset[EndReason]] = frozenset(("step_limit", "context", "hook"
 """End reasons for which a retry can't help: the parent gets the text and the facts so far."""
 
 _LOST: Final = "It was interrupted and its work tree has been removed, so its work is lost: start again."
-
-
-_NOTHING: Final = TurnMemory()
 
 
 class Parent(Protocol):
@@ -246,7 +243,7 @@ class SubAgent:
 
     def _finished(self, message: Message) -> ToolResult:
         """The result of its turn, whose reply is this message."""
-        memory = replace(message.memory or _NOTHING, skills=())
+        memory = replace(message.memory or TurnMemory(), skills=())
         text = policy_of("full-trace").reply(message, self._steps) or message.text
         return finished(self._display(text), memory, self.outward(facts_of(memory)))
 

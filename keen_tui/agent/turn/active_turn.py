@@ -9,12 +9,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from keen_tui.agent.turn.settle import TurnRecord
-from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, UnknownCall
+from keen_tui.domain.messages import Fact, NativeMessage, StepReply, ToolCall, ToolResult, UnknownCall
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import OpenStep, PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import MemoryPolicy, visible
-from keen_tui.memory.recorder import Recorder
-from keen_tui.memory.shortening import shorten_oldest
 from keen_tui.providers.wire.provider import Provider
 
 _EVERY = 5
@@ -56,7 +54,7 @@ class ActiveTurn(Struct, kw_only=True):
     raw_texts: list[str] = field(default_factory=list)
     calls: int = 0
     unknown_calls: list[UnknownCall] = field(default_factory=list)
-    recorder: Recorder
+    facts: list[Fact]
     repeats: _RepeatWatch = field(default_factory=_RepeatWatch)
     told_stop_words: set[str] = field(default_factory=set)
     stops_blocked: int = 0
@@ -100,7 +98,7 @@ class ActiveTurn(Struct, kw_only=True):
             texts=list(self.texts),
             raw_texts=list(self.raw_texts),
             unknown_calls=list(self.unknown_calls),
-            recorder=Recorder(self.recorder.facts),
+            facts=list(self.facts),
         )
 
     def add_result(self, call: ToolCall, target: str, result: ToolResult) -> None:
@@ -110,7 +108,7 @@ class ActiveTurn(Struct, kw_only=True):
             return
         if result.ran or not result.interrupted:
             self.calls += 1
-            self.recorder.record(result.facts)
+            self.facts += result.facts
         if result.effects_unknown:
             self.unknown_calls.append(UnknownCall(id=call.id, name=call.name, target=target))
 
@@ -142,7 +140,7 @@ class ActiveTurn(Struct, kw_only=True):
             trace=tuple(self.trace),
             texts=tuple(self.texts),
             raw_texts=tuple(self.raw_texts),
-            facts=self.recorder.facts,
+            facts=tuple(self.facts),
             calls=self.calls,
             unknown_calls=tuple(self.unknown_calls),
             seconds=self.seconds_before + now - self.started_at,
@@ -159,3 +157,33 @@ class ActiveTurn(Struct, kw_only=True):
             )
             self.injected = replace(self.injected, traces=tuple(traces))
         self.trace[:] = provider.rewrite_results(self.trace, rewrite)
+
+
+KEPT = 400
+"""Characters kept of a shortened result: half from its beginning, half from its end."""
+
+WORTHWHILE = 3 * KEPT
+"""A result with fewer characters is left alone."""
+
+
+def shorten_oldest(texts: Sequence[str]) -> list[str]:
+    """The results, oldest first, with the oldest shortened until at least half of all text is gone (turn.md
+    rule 11).
+
+    Shortened results stay short, so calling it again shortens the next ones. The list is returned unchanged
+    if nothing is left to shorten.
+    """
+    to_free = sum(map(len, texts)) // 2
+    shortened: list[str] = []
+    for text in texts:
+        short = _shortened(text) if to_free > 0 and len(text) > WORTHWHILE else text
+        to_free -= len(text) - len(short)
+        shortened.append(short)
+    return shortened
+
+
+def _shortened(text: str) -> str:
+    half = KEPT // 2
+    left_out = len(text) - KEPT
+    note = f"[{left_out:,} characters left out to fit the context window; read again what you still need]"
+    return f"{text[:half]}\n{note}\n{text[-half:]}"

@@ -20,7 +20,8 @@ from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY, STOPPED, ToolFailure
 from keen_tui.domain.events import CallTried, Notice, ToolFinished, ToolOutput, ToolStarted
-from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult, UnknownCall
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolCall, ToolResult, UnknownCall
 from keen_tui.domain.own_tools import own_tool
 from keen_tui.system.threads import raise_if_cancelled, to_the_end
 from keen_tui.tools.access.access import Access

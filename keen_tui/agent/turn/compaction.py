@@ -24,8 +24,8 @@ from keen_tui.domain.events import (
     CompactionFailed,
     CompactionStarted,
 )
-from keen_tui.domain.messages import Message, StepReply, StopReason, TurnMemory
-from keen_tui.memory.conversation import COMPACTED, Past, union_memory
+from keen_tui.domain.messages import Message, StepReply, StopReason, TurnMemory, merged_memory
+from keen_tui.memory.conversation import COMPACTED, Past
 from keen_tui.memory.pending import native_bytes
 from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
 from keen_tui.memory.projection import AssistantText, Part, PastStep, UserText
@@ -107,7 +107,8 @@ async def _compacted(
 def _measured(old: Past, policy: MemoryPolicy, setup: TurnSetup) -> tuple[TurnMemory, int]:
     """The TurnMemory of all messages, and the bytes that requests carry of them. Blocks: a long session takes
     a while."""
-    return union_memory(old.messages), _size(step_request(old, (), policy, setup, ()).parts, setup)
+    memories = (message.memory for message in old.messages if message.memory)
+    return merged_memory(memories), _size(step_request(old, (), policy, setup, ()).parts, setup)
 
 
 async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted) -> str:

@@ -15,7 +15,8 @@ from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
-from keen_tui.domain.messages import Message, NativeMessage, SkillUsed, ToolCall, ToolResult, ToolStep
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import Message, NativeMessage, ToolCall, ToolResult, ToolStep
 from keen_tui.domain.recorded import kept_out_bytes, recalled_bytes
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, NextSizes, PartSize
 from keen_tui.memory.conversation import Past

@@ -120,7 +120,7 @@ async def _answered_with_news(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
         del turn.trace[len(turn.trace) - len(messages) :]
         raise
     tasks.told(ended, notes)
-    turn.recorder.record(failures(ended))
+    turn.facts += failures(ended)
     return reply
 
 
@@ -291,7 +291,7 @@ async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
         said = "\n\n".join(render_user(message, whole=True) for message in messages)
         if said:
             turn.trace.extend(setup.provider.native(UserText(said, turn.turn, sent)))
-        turn.recorder.record(facts_of_calls(messages))
+        turn.facts += facts_of_calls(messages)
         for message, read, found in zip(messages, images, resources, strict=False):
             setup.publish(Steered(turn=turn.turn, step=turn.step, text=message.text))
             add_context(turn.turn, message.context, setup)

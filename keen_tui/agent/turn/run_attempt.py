@@ -100,7 +100,7 @@ async def _attach(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup
             images = read.images
         if not message.resources:
             publish_resources(message.turn, await resources_of(message.text, images, setup), setup)
-    turn.recorder.record(facts_of_calls(conversation.unanswered))
+    turn.facts += facts_of_calls(conversation.unanswered)
     turn.past = conversation.past
 
 

@@ -21,10 +21,10 @@ from keen_tui.domain.messages import (
     ToolResult,
     ToolStep,
     UnknownCall,
+    turn_memory,
 )
 from keen_tui.memory.pending import OpenStep, PendingState, PendingTrace, native_bytes, with_trace
 from keen_tui.memory.policies import MemoryPolicy, carried_bytes, policy_of, visible
-from keen_tui.memory.recorder import turn_memory
 
 
 class Finished(Struct, frozen=True, kw_only=True):

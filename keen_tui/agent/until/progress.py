@@ -39,7 +39,10 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.messages import CommandUnwatched, FileChanged, ServerCalled, ToolResult, TurnMemory
+from keen_tui.domain.facts.command_unwatched import CommandUnwatched
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.server_called import ServerCalled
+from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.domain.runs import RetriedTurns, RunEnd, RunLimits, RunReport
 
 Stage = Literal["task", "turn", "broken", "done", "checking", "failed", "passed"]

@@ -15,17 +15,20 @@ from acp.agent.connection import AgentSideConnection
 from acp.exceptions import RequestError
 from acp.meta import PROTOCOL_VERSION
 from acp.schema import (
+    AcpMcpServer,
     AgentCapabilities,
     AuthenticateResponse,
     AuthMethodAgent,
     ClientCapabilities,
     CloseSessionResponse,
     ForkSessionResponse,
+    HttpMcpServer,
     Implementation,
     InitializeResponse,
     ListSessionsResponse,
     LoadSessionResponse,
     McpCapabilities,
+    McpServerStdio,
     NewSessionResponse,
     PromptCapabilities,
     PromptResponse,
@@ -38,18 +41,18 @@ from acp.schema import (
     SessionResumeCapabilities,
     SetSessionConfigOptionResponse,
     SetSessionModeResponse,
+    SseMcpServer,
 )
 
 from keen_tui import __version__
 from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing, SessionInUse, SessionUnknown
 from keen_tui.domain.reports import SavedSession
 from keen_tui.frontends.acp.client_files import ClientFiles
-from keen_tui.frontends.acp.client_servers import ClientServer, servers_of
 from keen_tui.frontends.acp.content import PromptBlock
 from keen_tui.frontends.acp.editor_session import EditorClient, EditorSession
 from keen_tui.frontends.acp.options import choose_mode, choose_option, modes_of, options_of
 from keen_tui.frontends.acp.pipes import PipeTransport
-from keen_tui.frontends.shared.editor_port import EditorWork
+from keen_tui.frontends.shared.editor_port import EditorWork, NamedServer
 from keen_tui.text.sanitize import clean
 
 log = logging.getLogger(__name__)
@@ -344,3 +347,29 @@ def _answered() -> Iterator[None]:
         raise refused(_INVALID_PARAMS, str(error)) from error
     except KeenError as error:
         raise refused(_INVALID_REQUEST, str(error)) from error
+
+
+ClientServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
+
+
+def servers_of(servers: Sequence[ClientServer] | None) -> tuple[NamedServer, ...]:
+    """The servers. Raises RequestError if one uses a transport that Keen doesn't offer."""
+    return tuple(map(_server, servers or ()))
+
+
+def _server(server: ClientServer) -> NamedServer:
+    match server:
+        case McpServerStdio():
+            entry = {
+                "type": "stdio",
+                "command": server.command,
+                "args": list(server.args),
+                "env": {each.name: each.value for each in server.env},
+            }
+        case HttpMcpServer() | SseMcpServer():
+            headers = {each.name: each.value for each in server.headers}
+            entry = {"type": server.type, "url": server.url, "headers": headers}
+        case AcpMcpServer():
+            sentence = f"Keen can't reach the MCP server {server.name} through the editor's connection."
+            raise RequestError(-32602, sentence)
+    return NamedServer(name=server.name, entry=entry)

@@ -34,7 +34,6 @@ from keen_tui.frontends.shared.commands.sessions import EXPORT, RENAME
 from keen_tui.frontends.shared.commands.slash import Called, Offered, PromptCall, SlashCommands
 from keen_tui.frontends.shared.lines.page_lines import with_words
 from keen_tui.frontends.shared.lines.question_lines import permission_choices, permission_lines, undo_lines
-from keen_tui.frontends.shared.lines.sentences import memory_words
 from keen_tui.frontends.shared.lines.session_stats import SessionStats
 from keen_tui.frontends.shared.pages import HelpPage, Page, SignInPage
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -47,6 +46,7 @@ from keen_tui.frontends.shared.questions import (
 )
 from keen_tui.frontends.shared.server_words import page_words
 from keen_tui.system.paths import home_relative
+from keen_tui.text.labels import memory_words
 from keen_tui.text.sanitize import clean
 
 _Answer = TypeVar("_Answer")

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from keen_tui.domain.bus import EventBus
 from keen_tui.domain.choices import Mode, PolicyName, Scope
-from keen_tui.domain.messages import SkillUsed, TurnMemory
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import (

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from keen_tui.domain.choices import Mode, PolicyName, Scope
 from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.messages import turn_memory
 from keen_tui.domain.reports import POLICIES
-from keen_tui.memory.recorder import turn_memory
 from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import CARRIED, MODES, kept_words, unknown_call
 from keen_tui.text.sanitize import clean

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -21,6 +20,7 @@ from keen_tui.settings.added.definition_files import (
     Unused,
     content_within,
     markdown_files,
+    split_words,
     visible_text,
 )
 from keen_tui.settings.added.front_matter import FrontMatterProblem, has_front_matter, parted
@@ -136,14 +136,6 @@ def expanded(command: CustomCommand, words: str) -> str:
 
     text = _PLACE.sub(filled, command.text).strip()
     return f"{text}\n\n{words}" if words and not has_place else text
-
-
-def split_words(words: str) -> list[str]:
-    """The words one by one; quotes hold several together."""
-    try:
-        return shlex.split(words)
-    except ValueError:  # a quote that is not closed
-        return words.split()
 
 
 def _whose_file(command: CustomCommand) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -111,3 +112,11 @@ def usual_form(name: str) -> str:
     """The name in lower-case letters, digits and single hyphens, at most 64 characters; "" if it has no
     letters or digits."""
     return "-".join(filter(None, re.split(r"[^\w]|_", name.lower())))[:LONGEST_NAME].strip("-")
+
+
+def split_words(words: str) -> list[str]:
+    """The words one by one; quotes hold several together."""
+    try:
+        return shlex.split(words)
+    except ValueError:  # a quote that is not closed
+        return words.split()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from keen_tui.settings.added.definition_files import (
     UnusableFile,
     Unused,
     content_within,
+    split_words,
     usual_form,
     visible_text,
 )
@@ -149,7 +149,7 @@ def with_arguments(text: str, words: str, skill: Skill) -> str:
     at its end.
     """
     words = words.strip()
-    single = _split(words)
+    single = split_words(words)
     has_place = False
 
     def filled(place: re.Match[str]) -> str:
@@ -184,13 +184,6 @@ def files_beside(skill: Skill, most: int) -> tuple[Sequence[str], bool]:
             if len(found) > most:
                 return found[:most], False
     return found, True
-
-
-def _split(words: str) -> list[str]:
-    try:
-        return shlex.split(words)
-    except ValueError:  # a quote that is not closed
-        return words.split()
 
 
 def _read(folder: SkillFolder) -> Skill:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from keen_tui.domain.display import CommandDisplay
-from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import ToolResult
 from keen_tui.text.units import counted
 from keen_tui.tools.background.task_record import OutputPiece
 from keen_tui.tools.background.tasks import BackgroundTask

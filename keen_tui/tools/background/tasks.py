@@ -4,8 +4,10 @@ model, the user or the end of the program ends it."""
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import Struct
@@ -17,7 +19,6 @@ from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 from keen_tui.tools.background.task_record import HeldOutput
-from keen_tui.tools.background.throttle import Throttle
 from keen_tui.tools.process.process import Ended
 from keen_tui.tools.quarantine.new_files import NewFiles
 
@@ -336,3 +337,45 @@ class BackgroundTasks:
         why = "it can run code later, so the user has to approve it"
         what = f"{new.listed}, created while {task.id} ran"
         self._notes.append(f"set aside, and no longer in the workspace: {what}; {why}")
+
+
+INTERVAL: Final = 0.5
+"""Seconds between a change that can wait and its report."""
+
+
+class Throttle:
+    """Calls `tell` in the event loop, at most once per `INTERVAL` for changes that can wait. No timer runs
+    while nothing changes."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._is_due = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Report within `INTERVAL`. Thread-safe."""
+        with self._lock:
+            was_due, self._is_due = self._is_due, True
+        if not was_due:
+            with suppress(RuntimeError):  # the loop is closed: the program ends
+                loop.call_soon_threadsafe(self._wait, loop)
+
+    def now(self) -> None:
+        """Report at once, together with a report that was due."""
+        self.stop()
+        self._tell()
+
+    def stop(self) -> None:
+        """Drop a report that is due."""
+        if self._timer:
+            self._timer.cancel()
+        with self._lock:
+            self._is_due = False
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = loop.call_later(INTERVAL, self._due)
+
+    def _due(self) -> None:
+        if self._is_due:
+            self.now()

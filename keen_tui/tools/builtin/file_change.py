@@ -6,7 +6,8 @@ import asyncio
 
 from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import FileChanged, ToolResult
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult
 from keen_tui.system.executables import own_code
 from keen_tui.text.diff import diff_display
 from keen_tui.tools.access.access import Access

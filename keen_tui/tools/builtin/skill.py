@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import SkillUsed, ToolResult, ToolSpec
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.settings.added.definition_files import LONGEST_DESCRIPTION
 from keen_tui.settings.added.skills import Skill
 from keen_tui.text.sanitize import clean

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import FileChanged, ToolResult
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult
 from keen_tui.system.threads import called
 from keen_tui.text.units import counted, first_line
 from keen_tui.tools.access.access import NOTHING_TOUCHED, Access

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from keen_tui.domain.errors import ServerFailed, SessionRefused
 from keen_tui.domain.servers import PromptArgument, ServerPrompt
-from keen_tui.settings.added.custom_commands import split_words
+from keen_tui.settings.added.definition_files import split_words
 from keen_tui.text.labels import prompt_hint
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted

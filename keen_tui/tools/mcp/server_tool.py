@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from keen_tui.domain.display import TextDisplay
 from keen_tui.domain.errors import ServerFailed, ServerGone, ToolFailure
-from keen_tui.domain.messages import ServerCalled, ToolResult, ToolSpec
+from keen_tui.domain.facts.server_called import ServerCalled
+from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.system.time_limit import TimeLimit
 from keen_tui.text.lines import cut
 from keen_tui.text.sanitize import clean

@@ -6,7 +6,8 @@ import signal
 from collections.abc import Sequence
 
 from keen_tui.domain.display import CommandDisplay
-from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.process.process import Ended
 
 SUMMARY_CELLS = 24

@@ -10,7 +10,8 @@ from typing import Final
 
 from keen_tui.domain.display import PageDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import PageRead, ToolResult
+from keen_tui.domain.facts.page_read import PageRead
+from keen_tui.domain.messages import ToolResult
 from keen_tui.memory.rendering import fenced
 from keen_tui.text.lines import cut
 from keen_tui.text.units import size

@@ -12,8 +12,10 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.domain.display import ChangedFile, DiffDisplay
+from keen_tui.domain.facts.command_unwatched import CommandUnwatched
+from keen_tui.domain.facts.file_changed import FileChanged
 from keen_tui.domain.file_changes import NO_FILE, FileChange
-from keen_tui.domain.messages import CommandUnwatched, Fact, FileChanged
+from keen_tui.domain.messages import Fact
 from keen_tui.text.diff import diff_display
 from keen_tui.text.redaction import taken_out
 from keen_tui.tools.access.sensitive import holds_secrets

@@ -11,7 +11,9 @@ from typing import Any
 
 from keen_tui.domain.event_records import as_record
 from keen_tui.domain.events import Event, SessionRenamed, ToolFinished, TurnDone
-from keen_tui.domain.messages import CommandFailed, FileChanged, Message
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import Message
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.rendering import ABANDONED
 from keen_tui.storage.lookup.sessions import SessionStore

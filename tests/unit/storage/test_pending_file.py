@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from keen_tui.domain.messages import CommandFailed, FileChanged
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.storage.pending_file import PendingFile, read_pending

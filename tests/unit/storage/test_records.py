@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from keen_tui.domain.event_records import as_record, event_type
 from keen_tui.domain.events import Event, ToolFinished, TurnStarted
-from keen_tui.domain.messages import CommandFailed, FileChanged, ToolResult
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult
 from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.storage.records import (

@@ -9,9 +9,10 @@ import pytest
 
 from keen_tui.domain.errors import StorageFailed
 from keen_tui.domain.events import Event, MessageTakenBack, TurnAbandoned, TurnError, TurnUndone
-from keen_tui.domain.messages import FileChanged, TurnMemory
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.recorded import RecordedCall, RecordedTurn
-from keen_tui.memory.held_record import HeldRecord
+from keen_tui.memory.call_index import HeldRecord
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.storage.session_record import FileRecord
 from tests.support.session_files import AT, call, done, incomplete, started

@@ -15,7 +15,8 @@ import pytest
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import CommandFailed, ToolResult
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.messages import ToolResult
 from keen_tui.system.child_environment import child_environment
 from keen_tui.tools.orphans.strays import can_find_strays, end_strays
 from keen_tui.tools.process.bounded_output import CapturedOutput

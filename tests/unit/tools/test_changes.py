@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolCall, ToolResult
 from keen_tui.text.diff import diff_display
 from keen_tui.tools.files.edits import replace_text
 from tests.support.disk import largest_file

@@ -15,9 +15,9 @@ from PIL import Image as Pictures
 
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import ConfigError
-from keen_tui.domain.messages import CalledTool, ServerCalled, TurnMemory
-from keen_tui.memory.recorder import merged_memory, turn_memory
-from keen_tui.memory.rendering import MOST_CALLED, render_assistant
+from keen_tui.domain.facts.server_called import MOST_CALLED, CalledTool, ServerCalled
+from keen_tui.domain.messages import TurnMemory, merged_memory, turn_memory
+from keen_tui.memory.rendering import render_assistant
 from keen_tui.settings.added.mcp_servers import McpServer
 from keen_tui.system.time_limit import TimeLimit
 from keen_tui.tools.access.access import Access

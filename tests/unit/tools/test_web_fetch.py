@@ -14,7 +14,8 @@ import pytest
 
 from keen_tui.domain.display import PageDisplay, TextDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import PageRead, ToolResult
+from keen_tui.domain.facts.page_read import PageRead
+from keen_tui.domain.messages import ToolResult
 from keen_tui.text.hosts import Host
 from keen_tui.tools.builtin.web_fetch import WebFetch
 from keen_tui.tools.files.workspace import Workspace

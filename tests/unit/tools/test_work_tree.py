@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.domain.facts.command_unwatched import CommandUnwatched
+from keen_tui.domain.facts.file_changed import FileChanged
 from keen_tui.domain.file_changes import FileChange
-from keen_tui.domain.messages import CommandUnwatched, FileChanged
 from keen_tui.tools.work_tree import tree
 from keen_tui.tools.work_tree.watch import CommandChanges, CommandWatch
 

@@ -14,7 +14,8 @@ from keen_tui.domain.events import (
     ToolStarted,
     TurnStarted,
 )
-from keen_tui.domain.messages import FileChanged, ToolResult
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import ToolResult
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import ToolBlock, UiState
 

@@ -8,16 +8,20 @@ import pytest
 from msgspec.structs import replace
 from rich.style import Style
 
-from keen_tui.domain.messages import CommandFailed, SkillUsed, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.note import Note
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.reports import ContextPart
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.pages.context.columns import PolicyView, columns_of, saving, share, thousands
+from keen_tui.frontends.tui.pages.context.editor import MemoryEntry, entries_of, memory_of, told
 from keen_tui.frontends.tui.pages.context.head import ContextHead
 from keen_tui.frontends.tui.pages.context.pane import PartPane
 from keen_tui.frontends.tui.pages.context.parts import PartTable, lines_of
 from keen_tui.frontends.tui.pages.context.reader import ReaderPage
-from keen_tui.frontends.tui.pages.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
 from keen_tui.frontends.tui.pages.context.words import text_rows
 from tests.support import contexts
 
@@ -215,10 +219,11 @@ def test_a_short_text_is_counted_and_does_not_scroll() -> None:
 def test_memory_becomes_entries_and_entries_memory() -> None:
     entries = entries_of(MEMORY)
     assert [entry.what for entry in entries] == [
-        "a.py", "b.py", CommandFailed(command="make", exit_code=2), Note("frozen until May"),
+        FileChanged(path="a.py"), FileChanged(path="b.py"), CommandFailed(command="make", exit_code=2),
+        Note("frozen until May"),
     ]  # fmt: skip
     assert memory_of(entries, MEMORY) == MEMORY
-    kept = [MemoryEntry("a.py", forgotten=True), *entries[1:], MemoryEntry(Note("new"), added=True)]
+    kept = [replace(entries[0], forgotten=True), *entries[1:], MemoryEntry(Note("new"), added=True)]
     assert memory_of(kept, MEMORY) == TurnMemory(
         files_changed=("b.py",), failed_bash=MEMORY.failed_bash, notes=("frozen until May", "new")
     )

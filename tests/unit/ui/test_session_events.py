@@ -25,7 +25,10 @@ from keen_tui.domain.events import (
     TurnError,
     TurnUndone,
 )
-from keen_tui.domain.messages import CommandFailed, FileChanged, TurnMemory
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.facts.note import Note
+from keen_tui.domain.messages import TurnMemory
 from keen_tui.frontends.tui.state.reducer import apply_all
 from keen_tui.frontends.tui.state.state import CompactionBlock, EndBlock, NoticeBlock, UiState, UserBlock
 from tests.support import story
@@ -192,6 +195,7 @@ def test_memory_edited_by_hand_is_that_of_its_turn_and_of_no_other() -> None:
     assert state.turns[1].facts == (
         FileChanged(path="src/tax.py"),
         CommandFailed(command="make", exit_code=2),
+        Note("taxes are rounded last"),
     )
     assert state.turns[1].carried_bytes == 123
     assert (state.turns[0], state.turns[2]) == (before.turns[0], before.turns[2])

@@ -30,7 +30,8 @@ from keen_tui.domain.events import (
     TurnError,
     Usage,
 )
-from keen_tui.domain.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
 from keen_tui.frontends.tui.state.reducer import apply, apply_all
 from keen_tui.frontends.tui.state.state import (
     CompactionBlock,

@@ -17,15 +17,9 @@ from keen_tui.domain.events import (
     Steered,
     TurnError,
 )
-from keen_tui.domain.messages import (
-    AttachedResource,
-    CalledSkill,
-    CommandFailed,
-    Image,
-    SkillUsed,
-    ToolResult,
-    TurnMemory,
-)
+from keen_tui.domain.facts.command_failed import CommandFailed
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import AttachedResource, CalledSkill, Image, ToolResult, TurnMemory
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs
 from keen_tui.frontends.tui.look.themes import Styles, load_themes
 from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel

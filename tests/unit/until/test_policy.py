@@ -42,7 +42,8 @@ from keen_tui.domain.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.domain.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.facts.file_changed import FileChanged
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
 from keen_tui.domain.runs import RunLimits
 
 HOUR = 3600.0

@@ -10,7 +10,8 @@ from typing import Final
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.events import Notice, SkillCalled
-from keen_tui.domain.messages import CalledSkill, Message, SkillUsed
+from keen_tui.domain.facts.skill_used import SkillUsed
+from keen_tui.domain.messages import CalledSkill, Message
 
 _CALL: Final = re.compile(r"/([\w-]+)(?:\s+(.*))?", re.DOTALL)
 
@@ -43,8 +44,4 @@ def publish_skill(turn: int, skill: CalledSkill | None, setup: TurnSetup) -> Non
 
 def facts_of_calls(messages: Iterable[Message]) -> list[SkillUsed]:
     """The skills that messages called, as facts of their turn."""
-    return [
-        SkillUsed(name=message.skill.name, bytes=message.skill.bytes)
-        for message in messages
-        if message.skill and message.skill.bytes
-    ]
+    return [fact for message in messages if message.skill for fact in message.skill.facts]

@@ -24,14 +24,14 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import ToolResult, TurnMemory, UnknownCall
+from keen_tui.domain.messages import ToolResult, UnknownCall
 from keen_tui.frontends.shared.lines.displays import diff_counts, display_lines
-from keen_tui.memory.folding import folded_files
 from keen_tui.text.labels import (
     DETAILED,
     OF_THE_SERVER,
     changed_words,
-    kept_words,
+    kept_parts,
+    memory_words,
     tool_label,
     unknown_call,
     why_ended,
@@ -128,9 +128,7 @@ def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
         case TurnIncomplete():
             yield f"Turn {event.turn} incomplete: {why_ended(event)}."
             yield from _detail(event)
-            changed = len(event.turn_memory.files_changed)
-            files = f", {counted(changed, 'changed file')}" if changed else ""
-            yield f"Kept: {kept_words(event.calls, event.agents)}{files}, {size(event.trace_bytes)}."
+            yield f"Kept: {', '.join(kept_parts(event))}."
             yield from _not_kept(lost_words)
             yield from map(_unknown, event.unknown_calls)
             yield from _ways_on(event)
@@ -146,10 +144,9 @@ def _done(end: TurnDone) -> str:
     facts = [duration(end.seconds)]
     facts += [counted(end.calls, "call")] if end.calls else []
     facts += [counted(end.attempt - 1, "retry", "retries")] if end.attempt > 1 else []
-    memory, pages = memory_words(end.turn_memory), ", ".join(map(clean, end.turn_memory.pages_read))
-    remembered = f" Memory: {memory}." if memory else ""
-    read = f" Read, not remembered: {pages}" if pages else ""
-    return f"Turn {end.turn} done: {', '.join(facts)}.{remembered}{read}"
+    memory = memory_words(end.turn_memory)
+    remembered = (f"Memory: {memory}." if memory else "", memory_words(end.turn_memory, carried=False))
+    return " ".join(filter(None, (f"Turn {end.turn} done: {', '.join(facts)}.", *remembered)))
 
 
 def _detail(end: TurnIncomplete | TurnError) -> Iterator[str]:
@@ -181,25 +178,6 @@ def _ways_on(end: TurnIncomplete | TurnError) -> Iterator[str]:
 def abandoned(event: TurnAbandoned) -> str:
     memory = memory_words(event.turn_memory)
     return f"Turn {event.turn} abandoned." + (f" Remembered: {memory}." if memory else "")
-
-
-def memory_words(memory: TurnMemory) -> str:
-    """`changed a.py, b.py; failed: pytest -q (exit 1)`, "" for none."""
-    failed = (f"{each.command} (exit {each.exit_code})" for each in memory.failed_bash)
-    files = (file.name for file in folded_files(memory))
-    skills = (skill.name for skill in memory.skills)
-    called = (f"{each.name} ({each.outcome})" for each in memory.called)
-    trees = (tree.branch for tree in memory.work_trees)
-    parts = (
-        ("changed ", files),
-        ("failed: ", failed),
-        ("skill in use: ", skills),
-        ("called: ", called),
-        ("work tree: ", trees),
-        ("noted: ", memory.notes),
-    )
-    said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)
-    return "; ".join(words + entries for words, entries in said if entries)
 
 
 def own_command_ends(event: ShellFinished) -> str:

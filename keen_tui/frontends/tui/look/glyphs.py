@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from keen_tui.frontends.tui.look.locales import locale_of
 
@@ -46,6 +47,10 @@ class Glyphs(Struct, frozen=True, kw_only=True):
     left: str
     right: str
     ascii: bool
+
+    def of(self, sign: str) -> str:
+        """What this set has for a sign of the Unicode set."""
+        return _IN_ASCII[sign] if self.ascii else sign
 
 
 UNICODE = Glyphs(
@@ -121,6 +126,9 @@ ASCII = Glyphs(
     right=">",
     ascii=True,
 )
+
+
+_IN_ASCII = dict(zip(astuple(UNICODE), astuple(ASCII), strict=True))
 
 
 def choose_glyphs(setting: str | None, environ: Mapping[str, str], encoding: str) -> Glyphs:

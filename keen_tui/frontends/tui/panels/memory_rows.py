@@ -6,20 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from keen_tui.frontends.tui.look.cells import cut_path, meter
+from keen_tui.domain.facts.remembered import Remembered
+from keen_tui.frontends.tui.look.cells import meter
 from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import PanelStyle
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.state.totals import carried_of
+from keen_tui.frontends.tui.widgets.phrases import fact_sign, fact_texts
 from keen_tui.frontends.tui.widgets.row_widget import BLANK, GAP, action_hint, cut_row, spread
-from keen_tui.memory.folding import FoldedFiles, folded_files
 from keen_tui.text.labels import kept_words, unknown_call
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, part_of, size
 
 _METER = 8
-_MOST_PAGES = 5
-"""Pages that a turn read, as the panel names them; more are counted."""
 
 
 class MemoryRows(PanelStyle, frozen=True):
@@ -78,58 +77,30 @@ class MemoryRows(PanelStyle, frozen=True):
         return spread(left, Text(word, look(role, bold=turn.status == "pending")), self.width, glyphs.more)
 
     def _facts(self, turn: TurnRow) -> list[Text]:
-        look, glyphs = self.look, self.glyphs
         role = {"running": "accent", "pending": "wait"}.get(turn.status, "soft")
-        memory = turn.memory
-        rows = [self._changed(file, role) for file in folded_files(memory)]
-        if memory.unwatched:
-            rows.append(cut_row(Text("  commands aren't watched here", look("dim")), self.width, glyphs.more))
-        for failed in memory.failed_bash:
-            left = Text.assemble(
-                "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
-            )
-            rows.append(spread(left, Text(f"exit {failed.exit_code}", look("fail")), self.width, glyphs.more))
-        for skill in memory.skills:
-            left = Text.assemble(
-                "  ", (glyphs.skill, look(role)), " ", (f"skill {clean(skill.name)}", look("text"))
-            )
-            rows.append(spread(left, Text(size(skill.bytes), look("dim")), self.width, glyphs.more))
-        for called in memory.called:
-            left = Text.assemble("  ", (glyphs.called, look(role)), " ", (clean(called.name), look("text")))
-            outcome = Text(called.outcome, look("fail" if called.failed else "dim"))
-            rows.append(spread(left, outcome, self.width, glyphs.more))
-        for tree in memory.work_trees:
-            left = Text.assemble("  ", (glyphs.changed, look(role)), " ", (clean(tree.branch), look("text")))
-            rows.append(spread(left, Text("work tree", look("dim")), self.width, glyphs.more))
-        for note in memory.notes:
-            row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
-            rows.append(cut_row(row, self.width, glyphs.more))
-        if not rows:
-            rows.append(Text(f"  {_nothing(turn)}", look("dim")))
-        rows += self._pages(memory.pages_read)
+        rows, beside = list[Text](), list[Text]()
+        for kind, facts in turn.memory.by_kind:
+            (rows if kind.IS_CARRIED else beside).extend(self._of_kind(kind, facts, role))
+        rows = (rows or [Text(f"  {_nothing(turn)}", self.look("dim"))]) + beside
         if turn.recalled_bytes:
-            recalled = Text(f"  recalled {size(turn.recalled_bytes)} of earlier turns", look("dim"))
-            rows.append(cut_row(recalled, self.width, glyphs.more))
+            rows.append(self._aside(f"recalled {size(turn.recalled_bytes)} of earlier turns"))
         if turn.kept_out_bytes:
-            kept_out = Text(f"  {size(turn.kept_out_bytes)} stayed with sub-agents", look("dim"))
-            rows.append(cut_row(kept_out, self.width, glyphs.more))
+            rows.append(self._aside(f"{size(turn.kept_out_bytes)} stayed with sub-agents"))
         return rows
 
-    def _changed(self, file: FoldedFiles, role: str) -> Text:
-        look, glyphs = self.look, self.glyphs
-        mark = Text("by command" if file.by_command else "", look("dim"))
-        room = self.width - 4 - (mark.cell_len + 1 if mark else 0)
-        name = cut_path(clean(file.name), max(room, 8), glyphs.more)
-        left = Text.assemble("  ", (glyphs.changed, look(role)), " ", (name, look("text")))
-        return spread(left, mark, self.width, glyphs.more)
+    def _of_kind(self, kind: type[Remembered], facts: Sequence[Remembered], role: str) -> Iterator[Text]:
+        if asides := tuple(kind.asides(facts)):
+            yield from map(self._aside, asides)
+            return
+        sign = fact_sign(kind, self.look, self.glyphs, role)
+        for row in kind.rows(facts):
+            text, came_to = fact_texts(row, self.width - 4, self.look, self.glyphs)
+            left = Text.assemble("  ", sign, " ", text)
+            yield spread(left, came_to, self.width, self.glyphs.more)
 
-    def _pages(self, pages: Sequence[str]) -> Iterator[Text]:
-        """The pages that were read: dim, since nothing of them is carried."""
-        for url in pages[:_MOST_PAGES]:
-            words = f"  read {clean(url.partition('://')[2] or url)}"
-            yield cut_row(Text(words, self.look("dim")), self.width, self.glyphs.more)
-        if (more := len(pages) - _MOST_PAGES) > 0:
-            yield Text(f"  read {counted(more, 'more page')}", self.look("dim"))
+    def _aside(self, words: str) -> Text:
+        """A row about what isn't carried, or isn't known."""
+        return cut_row(Text(f"  {clean(words)}", self.look("dim")), self.width, self.glyphs.more)
 
     def _kept(self, turn: TurnRow) -> list[Text]:
         work = kept_words(turn.calls, turn.agents)
@@ -162,7 +133,6 @@ def as_remembered(turn: TurnRow) -> TurnRow:
         turn=turn.turn,
         title="",
         facts=turn.facts,
-        notes=turn.notes,
         recalled_bytes=turn.recalled_bytes,
         kept_out_bytes=turn.kept_out_bytes,
     )

@@ -68,7 +68,7 @@ from keen_tui.domain.events import (
     Usage,
     WebSearched,
 )
-from keen_tui.domain.messages import Image, SkillUsed
+from keen_tui.domain.messages import Image
 from keen_tui.frontends.tui.state.agent_reducer import agent_at_work
 from keen_tui.frontends.tui.state.call_reducer import asked, call_changed
 from keen_tui.frontends.tui.state.session_reducer import (
@@ -245,8 +245,7 @@ def _with_images(state: UiState, event: ImagesAttached) -> UiState:
 def _with_skill(state: UiState, event: SkillCalled) -> UiState:
     """The newest message of the turn says which skill it calls, and the turn's memory has it."""
     skill, words = event.skill, skill_line(event.skill)
-    used = (SkillUsed(name=skill.name, bytes=skill.bytes),) if skill.bytes else ()
-    state = with_row(state, event.turn, lambda row: replace(row, facts=(*row.facts, *used)))
+    state = with_row(state, event.turn, lambda row: replace(row, facts=row.facts + skill.facts))
     state = _with_attached(state, event.turn, utf8_bytes(skill.text))
     return _with_newest_message(state, event.turn, lambda block: replace(block, skill=words))
 

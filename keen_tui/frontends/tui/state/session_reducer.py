@@ -29,7 +29,6 @@ from keen_tui.domain.events import (
     SessionRestored,
     ShellFinished,
     ShellStarted,
-    TurnDone,
     TurnUndone,
     Usage,
 )
@@ -38,7 +37,6 @@ from keen_tui.frontends.tui.state.state import (
     OWN_COMMAND,
     Block,
     CompactionBlock,
-    EndBlock,
     NoticeBlock,
     Phase,
     ToolBlock,
@@ -47,11 +45,11 @@ from keen_tui.frontends.tui.state.state import (
 from keen_tui.frontends.tui.state.state_edits import (
     alive,
     finished,
+    is_unsettled,
     utf8_bytes,
     with_row,
     without_retry,
 )
-from keen_tui.memory.recorder import facts_of
 from keen_tui.memory.rendering import render_user
 from keen_tui.text.run_words import limits_words, report_lines, run_begins
 
@@ -91,7 +89,7 @@ def noticed(state: UiState, event: Notice) -> UiState:
     if event.turn == 0:
         return replace(state, notice=event.text)
     block = NoticeBlock(turn=event.turn, text=event.text)
-    if state.live and _is_open_end(state.live[-1]):
+    if state.live and is_unsettled(state.live[-1]):
         return replace(state, live=(*state.live[:-1], block, state.live[-1]))
     return replace(state, live=(*state.live, block))
 
@@ -170,14 +168,9 @@ def _ended(block: Block, end: ShellFinished) -> Block:
 def _before_open_end(live: tuple[Block, ...], begun: Block) -> tuple[Block, ...]:
     """The blocks with one more at their end; an end that waits for the user stays the last one."""
     kept = tuple(block for block in live if not _is_under_way(block))
-    if kept and _is_open_end(kept[-1]):
+    if kept and is_unsettled(kept[-1]):
         return (*kept[:-1], begun, kept[-1])
     return (*kept, begun)
-
-
-def _is_open_end(block: Block) -> bool:
-    """Whether it is the end of a turn that waits for retry or discard."""
-    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
 
 
 def _phase_between(state: UiState) -> Phase:
@@ -214,16 +207,9 @@ def _with_notice(state: UiState, text: str) -> UiState:
 
 
 def memory_edited(state: UiState, event: MemoryEdited) -> UiState:
+    facts, carried = event.turn_memory.facts, event.carried_bytes
     return with_row(
-        state,
-        event.turn,
-        lambda row: replace(
-            row,
-            facts=facts_of(event.turn_memory),
-            notes=event.turn_memory.notes,
-            edited=True,
-            carried_bytes=event.carried_bytes,
-        ),
+        state, event.turn, lambda row: replace(row, facts=facts, edited=True, carried_bytes=carried)
     )
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from keen_tui.agent.until.progress import NO_RUN, RunProgress
 from keen_tui.domain.background import TaskReport
@@ -31,11 +30,11 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import CallOutcome, Fact, ToolResult, TurnMemory, UnknownCall
+from keen_tui.domain.facts.remembered import Remembered
+from keen_tui.domain.messages import CallOutcome, ToolResult, TurnMemory, UnknownCall, turn_memory
 from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT, LeftOut, Spent
 from keen_tui.frontends.tui.state.displays import PackedDisplay
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.memory.recorder import turn_memory
 
 ToolStatus = Literal["running", "asks"] | CallOutcome
 Settled = Literal["", "retried", "went on", "abandoned"]
@@ -175,7 +174,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     turn: int
     title: str
     status: TurnStatus = "running"
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Remembered, ...] = ()
     calls: int = 0
     seconds: float = 0.0
     attempt: int = 1
@@ -189,7 +188,6 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     attached_bytes: int = 0
     carried_bytes: int | None = None
     trace_bytes: int | None = None
-    notes: tuple[str, ...] = ()
     summarised: bool = False
     spent: Spent = NOTHING
 
@@ -200,7 +198,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
 
     @property
     def memory(self) -> TurnMemory:
-        return replace(turn_memory(self.facts), notes=self.notes)
+        return turn_memory(self.facts)
 
 
 class Todos(Struct, frozen=True, kw_only=True):

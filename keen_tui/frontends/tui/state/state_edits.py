@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
@@ -33,6 +33,11 @@ MOST_LIVE: Final = 200
 """The most live blocks. If there are more, the oldest ones go to the past."""
 NEWEST_LIVE: Final = 100
 """The newest blocks, which stay live."""
+
+
+def is_unsettled(block: Block) -> TypeGuard[EndBlock]:
+    """Whether it is the end of a turn that waits for retry or discard."""
+    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
 
 
 def with_short_live(state: UiState) -> UiState:

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.state.state import UiState
@@ -40,10 +41,9 @@ def _was_done(before: UiState, after: UiState) -> bool:
 
 
 def _left_something(before: UiState, after: UiState) -> bool:
-    if not _was_done(before, after):
-        return False
-    memory = after.turns[-1].memory
-    return bool(memory.files_changed or memory.failed_bash or memory.called or memory.work_trees)
+    return _was_done(before, after) and any(
+        fact.IS_ENTRY for fact in replace(after.turns[-1].memory, skills=()).facts
+    )
 
 
 def _was_answered_again(before: UiState, after: UiState) -> bool:

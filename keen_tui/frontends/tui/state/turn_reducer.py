@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 from msgspec.structs import replace
 
 from keen_tui.domain.events import (
@@ -33,6 +31,7 @@ from keen_tui.frontends.tui.state.state_edits import (
     closed,
     is_open,
     is_retried,
+    is_unsettled,
     utf8_bytes,
     with_row,
     without_retry,
@@ -40,7 +39,6 @@ from keen_tui.frontends.tui.state.state_edits import (
 )
 from keen_tui.frontends.tui.state.totals import carried_of
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.memory.recorder import facts_of
 from keen_tui.text.units import first_line
 
 
@@ -105,15 +103,7 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
             done = with_row(
                 _recovered(ended) if state.pending else replace(ended, failed=None),
                 end.turn,
-                lambda row: replace(
-                    row,
-                    status="done",
-                    calls=end.calls,
-                    seconds=end.seconds,
-                    facts=facts_of(end.turn_memory),
-                    carried_bytes=end.carried_bytes,
-                    trace_bytes=end.trace_bytes,
-                ),
+                lambda row: replace(_row_after(row, end, "done"), calls=end.calls, seconds=end.seconds),
             )
             carried = carried_of(done.turns[-1]) if done.turns else (0, 0)
             return replace(done, live=(*done.live[:-1], replace(block, carried=carried)))
@@ -126,7 +116,7 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
                     status="pending",
                     calls=end.calls,
                     seconds=end.seconds,
-                    facts=facts_of(end.turn_memory),
+                    facts=end.turn_memory.facts,
                     trace_bytes=end.trace_bytes,
                     unknown_calls=end.unknown_calls,
                     agents=end.agents,
@@ -138,6 +128,12 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
                 end.turn,
                 lambda row: replace(row, status=end.outcome, seconds=end.seconds),
             )
+
+
+def _row_after(row: TurnRow, end: TurnDone | TurnAbandoned, status: TurnStatus) -> TurnRow:
+    """The row of a turn that later requests carry."""
+    facts, carried = end.turn_memory.facts, end.carried_bytes
+    return replace(row, status=status, facts=facts, carried_bytes=carried, trace_bytes=end.trace_bytes)
 
 
 def _without_text(end: EndEvent) -> EndEvent:
@@ -161,13 +157,7 @@ def turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
     return with_row(
         _pending_settled(state, "abandoned", "abandoned"),
         event.turn,
-        lambda row: replace(
-            row,
-            status="abandoned",
-            facts=facts_of(event.turn_memory),
-            carried_bytes=event.carried_bytes,
-            trace_bytes=event.trace_bytes,
-        ),
+        lambda row: _row_after(row, event, "abandoned"),
     )
 
 
@@ -184,7 +174,7 @@ def _pending_settled(state: UiState, how: Settled, status: TurnStatus) -> UiStat
 
 def _ends_settled(past: Trail[Block], how: Settled) -> Trail[Block]:
     """The past with all its unfinished ends settled: the very same one where there are none."""
-    first = next((place for place, block in enumerate(past) if _is_unsettled(block)), None)
+    first = next((place for place, block in enumerate(past) if is_unsettled(block)), None)
     return past if first is None else past.mapped(lambda block: _settle_end(block, 0, how), first)
 
 
@@ -226,13 +216,9 @@ def _cost_of(state: UiState, turn: int) -> float | None:
 
 def _settle_end(block: Block, turn: int, how: Settled) -> Block:
     """Mark the unfinished ends of `turn` (0: of every turn) with what became of them."""
-    if _is_unsettled(block) and turn in (0, block.end.turn):
+    if is_unsettled(block) and turn in (0, block.end.turn):
         return replace(block, settled=how)
     return block
-
-
-def _is_unsettled(block: Block) -> TypeGuard[EndBlock]:
-    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
 
 
 def _turn_of(block: Block) -> int:

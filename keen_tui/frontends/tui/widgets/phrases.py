@@ -7,13 +7,15 @@ from typing import NamedTuple
 from rich.text import Text
 
 from keen_tui.domain.display import DiffDisplay
+from keen_tui.domain.facts.remembered import FactRow, Remembered
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, Phase, ToolBlock, UiState
-from keen_tui.text.labels import tool_label
-from keen_tui.text.units import counted, duration
+from keen_tui.text.labels import drawn, tool_label
+from keen_tui.text.units import duration
 
 DOING: dict[Phase, str] = {
     "idle": "ready",
@@ -84,22 +86,24 @@ def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
     )
 
 
+def fact_sign(kind: type[Remembered], styles: Styles, glyphs: Glyphs, role: str) -> Text:
+    """What is before a remembered fact."""
+    return Text(glyphs.of(kind.SIGN), styles("fail" if glyphs.of(kind.SIGN) == glyphs.failed else role))
+
+
+def fact_texts(row: FactRow, cells: int, styles: Styles, glyphs: Glyphs) -> tuple[Text, Text]:
+    """What a row about a fact says, and what is at its right end."""
+    row = drawn(row)
+    came_to = Text(row.came_to, styles("fail" if row.failed else "dim"))
+    room = cells - (came_to.cell_len + 1 if came_to else 0)
+    text = cut_path(row.text, max(room, 8), glyphs.more) if row.is_path else row.text
+    return Text(text, styles("text")), came_to
+
+
 def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
     """`±1 ✗1 ◆1 •1`: files changed, commands failed, skills, notes and the like; a dash for none of them."""
-    parts = []
-    if memory.files_changed:
-        parts.append(Text(f"{glyphs.changed}{len(memory.files_changed)}", styles("text")))
-    if memory.failed_bash:
-        parts.append(Text(f"{glyphs.failed}{len(memory.failed_bash)}", styles("fail")))
-    if memory.skills:
-        parts.append(Text(f"{glyphs.skill}{len(memory.skills)}", styles("text")))
-    if memory.called:
-        calls = sum(called.done + called.failed for called in memory.called)
-        parts.append(Text(f"{glyphs.called}{calls}", styles("text")))
-    if memory.work_trees:
-        parts.append(Text(f"{glyphs.changed}{counted(len(memory.work_trees), 'work tree')}", styles("text")))
-    if memory.notes:
-        parts.append(Text(f"{glyphs.bullet}{len(memory.notes)}", styles("text")))
+    found = ((kind, facts) for kind, facts in memory.by_kind if kind.IS_ENTRY)
+    parts = [fact_sign(kind, styles, glyphs, "text").append(kind.count(facts)) for kind, facts in found]
     return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))
 
 

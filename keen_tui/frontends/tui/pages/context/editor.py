@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 from rich.text import Text
 from textual import on
@@ -14,21 +15,50 @@ from textual.widgets import Input
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.messages import CalledTool, CommandFailed, SkillUsed, TurnMemory, WorkTreeChanged
+from keen_tui.domain.facts.note import Note
+from keen_tui.domain.facts.remembered import Remembered
+from keen_tui.domain.messages import TurnMemory, turn_memory
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
-from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.pages.context.foot import Foot
-from keen_tui.frontends.tui.pages.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
+from keen_tui.frontends.tui.widgets.phrases import fact_sign, fact_texts
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import size
+from keen_tui.text.units import counted
 
 _EXPLAINED = "Later turns see only this. Forgetting an entry doesn't touch your files."
+
+
+class MemoryEntry(Struct, frozen=True):
+    """Something remembered. `forgotten`: it will be left out. `added` marks a note written just now."""
+
+    what: Remembered
+    forgotten: bool = False
+    added: bool = False
+
+
+def entries_of(memory: TurnMemory) -> list[MemoryEntry]:
+    """What of it can be forgotten."""
+    return [MemoryEntry(fact) for fact in memory.facts if fact.IS_ENTRY]
+
+
+def memory_of(entries: Sequence[MemoryEntry], before: TurnMemory) -> TurnMemory:
+    """The TurnMemory that was `before`, without what is forgotten and with what was added."""
+    kept = (entry.what for entry in entries if not entry.forgotten)
+    return turn_memory((*kept, *(fact for fact in before.facts if not fact.IS_ENTRY)))
+
+
+def told(turn: int, entries: Sequence[MemoryEntry]) -> str:
+    """What was changed: `turn 3   2 forgotten   1 note added`."""
+    forgotten = sum(entry.forgotten and not entry.added for entry in entries)
+    added = sum(entry.added and not entry.forgotten for entry in entries)
+    facts = [f"turn {turn}", f"{forgotten} forgotten" if forgotten else ""]
+    facts.append(f"{counted(added, 'note')} added" if added else "")
+    return "   ".join(fact for fact in facts if fact)
 
 
 class EntryRows(RowWidget):
@@ -103,49 +133,20 @@ class EntryRows(RowWidget):
         entry, look, glyphs = self.entries[place], self.look, self.glyphs
         chosen = place == self.place
         inner = width - TEXT_EDGE - RIGHT_MARGIN
-        words, right = self._words(entry, inner)
+        words, right = fact_texts(entry.what.row, inner, look, glyphs)
+        mark = fact_sign(type(entry.what), look, glyphs, "soft")
+        right = Text("new", look("dim")) if entry.added else right
         if entry.forgotten:
             words, right = Text(words.plain, look("dim", italic=True)), Text("forgotten", look("dim"))
+            mark = Text(glyphs.none, look("dim"))
         elif chosen:
             words.stylize(look("text", bold=True))
-        mark = Text(glyphs.none, look("dim")) if entry.forgotten else self._mark(entry)
         bar = (glyphs.bar if chosen else " ", look("accent"))
         row = Text.assemble(bar, " ", mark, " ", spread(words, right, inner, glyphs.more))
         if not chosen:
             return row
         row.pad_right(max(width - row.cell_len, 0))
         return Text.assemble(row, style=look("text", on="raised"))
-
-    def _mark(self, entry: MemoryEntry) -> Text:
-        match entry.what:
-            case str() | WorkTreeChanged():
-                return Text(self.glyphs.changed, self.look("soft"))
-            case CommandFailed():
-                return Text(self.glyphs.failed, self.look("fail"))
-            case SkillUsed():
-                return Text(self.glyphs.skill, self.look("soft"))
-            case CalledTool():
-                return Text(self.glyphs.called, self.look("soft"))
-            case Note():
-                return Text(self.glyphs.bullet, self.look("soft"))
-
-    def _words(self, entry: MemoryEntry, cells: int) -> tuple[Text, Text]:
-        """Returns the text of an entry, and the fact at the right end of its row."""
-        look = self.look
-        match entry.what:
-            case str(path):
-                return Text(cut_path(clean(path), cells, self.glyphs.more), look("text")), Text()
-            case CommandFailed(command=command, exit_code=code):
-                return Text(clean(command), look("text")), Text(f"exit {code}", look("fail"))
-            case SkillUsed(name=name, bytes=bytes):
-                return Text(f"skill {clean(name)}", look("text")), Text(size(bytes), look("dim"))
-            case CalledTool() as called:
-                outcome = Text(called.outcome, look("fail" if called.failed else "dim"))
-                return Text(clean(called.name), look("text")), outcome
-            case WorkTreeChanged(branch=branch):
-                return Text(clean(branch), look("text")), Text("work tree", look("dim"))
-            case Note(text):
-                return Text(clean(text), look("text")), Text("new" if entry.added else "", look("dim"))
 
 
 class MemoryEditor(KeenScreen[str | None]):

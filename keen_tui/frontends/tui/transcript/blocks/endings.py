@@ -14,9 +14,17 @@ from keen_tui.frontends.tui.rows.lines import Line, cells_of, wrap
 from keen_tui.frontends.tui.rows.render_style import TEXT_EDGE
 from keen_tui.frontends.tui.state.state import EndBlock, RetryBlock
 from keen_tui.frontends.tui.transcript.blocks.block_context import BlockContext
-from keen_tui.text.labels import DETAILED, OF_THE_SERVER, kept_words, shortly_why, unknown_call, why_ended
+from keen_tui.text.labels import (
+    DETAILED,
+    OF_THE_SERVER,
+    done_words,
+    kept_parts,
+    shortly_why,
+    unknown_call,
+    why_ended,
+)
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, dollars, duration, part_of, size
+from keen_tui.text.units import counted, duration, part_of, size
 
 COMPACT: Final = ("/compact", "make room")
 """The command for a full context window, and what it does."""
@@ -66,18 +74,10 @@ def done_facts(block: EndBlock) -> tuple[tuple[str, str], ...]:
     """The facts in the row of a finished turn: texts and their roles."""
     end, cost = block.end, block.cost
     assert isinstance(end, TurnDone)
-    retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
     part, whole = block.carried
     carries_less = bool(end.calls) and size(part) != size(whole)
-    return (
-        (f"turn {end.turn} done", "soft"),
-        (duration(end.seconds), "dim"),
-        (counted(end.calls, "call") if end.calls else "", "dim"),
-        (f"{counted(changed, 'file')} changed" if changed else "", "dim"),
-        (f"carries {part_of(part, whole)}" if carries_less else "", "dim"),
-        (f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "", "dim"),
-        (dollars(cost) if cost else "", "dim"),
-    )
+    first, *others = done_words(end, cost, part_of(part, whole) if carries_less else "")
+    return ((first, "soft"), *((words, "dim") for words in others))
 
 
 def _error_row(block: EndBlock, end: TurnError, context: BlockContext) -> list[Line]:
@@ -120,14 +120,11 @@ def _what_was_kept(
 ) -> list[list[Segment]]:
     """Returns rows about the work that an incomplete turn keeps, the text that is lost, and the calls whose
     effects aren't known."""
-    changed = len(end.turn_memory.files_changed)
-    kept = [kept_words(end.calls, end.agents)]
-    kept += [counted(changed, "changed file")] if changed else []
     were = " that was still streaming" if block.lost_words == 1 else " that were still streaming"
     lost = _fitting(f"the {counted(block.lost_words, 'word')} above", were, VERB_COLUMN, context)
     if block.gone_words:
         lost = f"{counted(block.lost_words, 'word')} of interrupted replies"
-    rows = _labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on)
+    rows = _labelled("kept", ", ".join(kept_parts(end)), context, on)
     if block.lost_words:
         rows += _labelled("not kept", lost, context, on)
     elif not context.is_low:

@@ -1,0 +1,1 @@
+"""What is remembered of a turn: one module for each kind of fact."""
