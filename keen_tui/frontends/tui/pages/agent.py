@@ -40,6 +40,7 @@ class AgentScreen(PageScreen[None]):
     """
 
     says = "elsewhere"
+    least_gap = 1
     BINDINGS: ClassVar[list[BindingType]] = [
         same_key("page_stop", "stop", priority=True)  # the transcript, which has the focus, takes letters
     ]
@@ -80,7 +81,7 @@ class AgentScreen(PageScreen[None]):
 
     def keys(self) -> Sequence[Key]:
         return (
-            Key("escape,q", "back to its question" if self._asks else "back", self.leave),
+            Key("escape", "back to its question" if self._asks else "back", self.leave, "q"),
             Key("page_stop", "stop it alone" if self._state.turn_running else ""),
             Key("up,down", "scroll"),
         )

@@ -33,7 +33,8 @@ class AgentsScreen(PageScreen[None]):
         self._agents = page.agents
         self._problems = [clean(text) for text in page.problems]
         self._list = LiveList(styles, glyphs, self)
-        self.have(self._list)
+        self.body = self._list
+        self.parts = (self.head, self._list, self.foot)
 
     def lines(self) -> Sequence[AgentDefinition | str]:
         return [*self._agents, *self._problems]
@@ -72,4 +73,4 @@ class AgentsScreen(PageScreen[None]):
         return rows + wrapped(clean(agent.instructions, newlines=True), width, look("soft"))
 
     def keys(self) -> Sequence[Key]:
-        return *self._list.keys("instructions"), Key("escape,q", "back", self.leave)
+        return *self._list.keys("instructions"), Key("escape", "back", self.leave, "q")

@@ -11,26 +11,27 @@ from keen_tui.frontends.shared.commands.actions import BY_ID
 from keen_tui.frontends.tui.keys.keymap import keys_of, shown, shown_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 
-PAGES: Final = "pageup,pagedown"
 _UP_DOWN: Final = "up,down"
 
 
 class Key(Struct, frozen=True):
-    """What a key does on a page: `key` is the id of an action, or a key that is always the same.
+    """A key of a page, or several with a comma between them: an id of an action, or a key that is always the
+    same.
 
-    The row of keys shows it with its `verb`, and not without one. `up,down` moves in the body, with all other
-    keys that do so; of other keys with a comma between them the first is shown, but both of `PAGES`.
+    The row of keys shows it with its `verb`, and not without one; `hidden` are keys that do the same. With
+    `up,down` all keys that move act on the body of the page.
     """
 
     key: str
     verb: str = ""
     does: Callable[[], object] | None = None
+    hidden: str = ""
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys in use."""
-        action = BY_ID.get(self.key)
-        return keys_of(action) if action else tuple(self.key.split(","))
+        names = filter(None, (*self.key.split(","), *self.hidden.split(",")))
+        return tuple(key for name in names for key in (keys_of(BY_ID[name]) if name in BY_ID else (name,)))
 
     @property
     def moves(self) -> bool:
@@ -38,12 +39,14 @@ class Key(Struct, frozen=True):
         return self.key == _UP_DOWN
 
     def label(self, glyphs: Glyphs) -> str:
-        """How the row of keys calls it; "" where no key is left for it."""
-        if self.key in BY_ID:
-            return shown(self.key)
+        """The key in the row of keys; "" if the action has none."""
         arrows = {"up": glyphs.up, "down": glyphs.down, "left": glyphs.left, "right": glyphs.right}
-        together = "".join(arrows.get(key, "") for key in self.keys)
-        return together or ", ".join(map(shown_key, self.keys if self.key == PAGES else self.keys[:1]))
+        names = self.key.split(",")
+        label = ", ".join(arrows.get(name) or (shown if name in BY_ID else shown_key)(name) for name in names)
+        pairs = ((glyphs.up, glyphs.down), (glyphs.left, glyphs.right))
+        for one, other in pairs:
+            label = label.replace(f"{one}, {other}", one + other)
+        return label
 
 
 MOVES: Final = Key(_UP_DOWN)

@@ -54,7 +54,7 @@ class LiveList(PaneColumn, Generic[Line]):
         self._whole = RowScroll(styles, glyphs, self._details, edge=_EDGE)
         lines = source.lines()
         named = [line for line in lines if key(line) == opened]
-        self._list.show(lines, *named[:1])
+        self._list.set_lines(lines, *named[:1])
         self._began_open = bool(named)
         self._turn(opened=self._began_open)
 
@@ -85,7 +85,7 @@ class LiveList(PaneColumn, Generic[Line]):
 
     def changed(self) -> None:
         """Draw what is different now."""
-        self._list.show(self._source.lines())
+        self._list.set_lines(self._source.lines())
         self._whole.changed()
 
     def move(self, step: int) -> None:

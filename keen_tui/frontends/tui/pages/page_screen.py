@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, Protocol
 
 from rich.text import Text
 from textual import events, on
@@ -21,8 +21,8 @@ from keen_tui.frontends.tui.pages.live_list import LiveList
 from keen_tui.frontends.tui.pages.row_list import RowList
 from keen_tui.frontends.tui.pages.row_scroll import RowScroll
 from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
-from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.row_widget import (
+    GAP,
     DrawnRows,
     RowWidget,
     cut_row,
@@ -30,6 +30,7 @@ from keen_tui.frontends.tui.widgets.row_widget import (
     join_facts,
     key_hint,
     spread,
+    wrapped,
 )
 from keen_tui.text.sanitize import clean
 
@@ -46,8 +47,14 @@ _WITHOUT_FIELD: Final = {"space": "pagedown", "home": "ctrl+home", "end": "ctrl+
 """Keys that do what others do where no text is written."""
 
 
-Body = RowList[Any] | RowScroll | LiveList[Any]
-"""What the arrow keys of a page move."""
+class Body(Protocol):
+    """What the arrow keys of a page move."""
+
+    def move(self, step: int) -> None:
+        """Choose another line, or scroll."""
+
+    def move_page(self, pages: int) -> None:
+        """The same, by pages."""
 
 
 class PageScreen(KeenScreen[ScreenResultType]):
@@ -63,11 +70,10 @@ class PageScreen(KeenScreen[ScreenResultType]):
     """Cells to the right of the keys."""
     drops: ClassVar[int | None] = None
     """The place of the key that is left out first where not all have room; without it the row is cut."""
-    least_gap: ClassVar = 1
+    least_gap: ClassVar = len(GAP)
     """Cells between the keys and what stands beside them, at least."""
     says: ClassVar[Literal["above", "beside", "elsewhere"]] = "above"
-    """Where the sentence is said: in a row above the keys, or beside them, and in their place where both have
-    no room."""
+    """Where the sentence is said: in a row above the keys, or beside them if it has room there."""
     forgets: ClassVar = True
     """Whether the next key takes the sentence away."""
 
@@ -80,11 +86,6 @@ class PageScreen(KeenScreen[ScreenResultType]):
         self.head = DrawnRows(styles, glyphs, self._head_rows, classes="page-head")
         self.foot = DrawnRows(styles, glyphs, self._foot_rows, classes="page-foot")
 
-    def have(self, body: Body, *below: Widget, field: Field | None = None) -> None:
-        """Have this body between head and foot, below a field, and what stands below it."""
-        self.body = body
-        self.parts = (self.head, *([field] if field else ()), body, *below, self.foot)
-
     def heading(self) -> tuple[Text | str, Text | str]:
         """What stands at the left and at the right of the head."""
         return "", ""
@@ -95,11 +96,17 @@ class PageScreen(KeenScreen[ScreenResultType]):
 
     def said(self, width: int) -> Sequence[Text]:
         """The rows above the keys."""
-        return (self._sentence(width),) if self.says == "above" else ()
+        said = Text(clean(self.sentence), self.look("soft"))
+        return (cut_row(said, width, self.glyphs.more),) if self.says == "above" else ()
 
     def foot_rows(self, width: int) -> Sequence[Text]:
-        """The last rows."""
-        return *self.said(width), self.key_row(width)
+        """The last rows: what is said, the keys, and beside them the sentence or a fact where it has room."""
+        keys = self.key_row(width)
+        said = clean(self.sentence) if self.says == "beside" else ""
+        beside = Text(said, self.look("soft")) or self.beside_keys()
+        if keys.cell_len + self.least_gap + beside.cell_len <= width:
+            return *self.said(width), spread(keys, beside, width, self.glyphs.more)
+        return *self.said(width), *(wrapped(said, width, self.look("soft")) if said else ()), keys
 
     def beside_keys(self) -> Text:
         """What stands at the right of the keys, where there is room for it."""
@@ -201,18 +208,11 @@ class PageScreen(KeenScreen[ScreenResultType]):
         return [key_hint(self.look, label, verb) for label, verb in labels if label]
 
     def key_row(self, width: int) -> Text:
-        """The keys, and what stands beside them."""
+        """The keys in at most `width` cells."""
         hints = self.hints(self.keys())
-        while self.drops is not None and len(hints) > 1 and join_facts(*hints).cell_len > width:
+        while self.drops is not None and len(hints) > 2 and join_facts(*hints).cell_len > width:
             del hints[self.drops]
-        row = cut_row(join_facts(*hints), width, self.glyphs.more)
-        said = self._sentence(width) if self.says == "beside" else Text()
-        beside = said or self.beside_keys()
-        fits = row.cell_len + self.least_gap + beside.cell_len <= width
-        return spread(row, beside, width, self.glyphs.more) if fits else said or row
-
-    def _sentence(self, width: int) -> Text:
-        return cut_row(Text(clean(self.sentence), self.look("soft")), width, self.glyphs.more)
+        return cut_row(join_facts(*hints), width, self.glyphs.more)
 
     def _head_rows(self, width: int, height: int) -> list[Text]:
         left, right = self.heading()

@@ -80,7 +80,9 @@ class Palette(PageScreen[PaletteEntry | None]):
         self._entries = entries
         self._list = RowList[PaletteEntry](styles, glyphs, self._row, empty="No action matches.")
         placeholder = "type letters of an action or a slash command"
-        self.have(self._list, field=Field(self.press, id="palette-field", placeholder=placeholder))
+        field = Field(self.press, id="palette-field", placeholder=placeholder)
+        self.body = self._list
+        self.parts = (self.head, field, self._list, self.foot)
         self.typed("")
 
     def heading(self) -> tuple[str, str]:
@@ -98,7 +100,7 @@ class Palette(PageScreen[PaletteEntry | None]):
         is_asked = bool(text.strip(" /"))
         ranked = [(entry.rank(text), entry) for entry in self._entries if entry.listed or is_asked]
         fitting = [each for each in ranked if each[0] < _NO_MATCH]
-        self._list.show([entry for _, entry in sorted(fitting, key=lambda each: each[0])], to_top=True)
+        self._list.set_lines([entry for _, entry in sorted(fitting, key=lambda each: each[0])], to_top=True)
 
     @on(RowList.Clicked)
     def _take(self) -> None:

@@ -49,7 +49,8 @@ class ReviewScreen(PageScreen[str]):
         self._port = port
         self._opener = opener
         self._list = LiveList(styles, glyphs, self)
-        self.have(self._list)
+        self.body = self._list
+        self.parts = (self.head, self._list, self.foot)
 
     @property
     def _finding(self) -> Finding | None:
@@ -100,7 +101,7 @@ class ReviewScreen(PageScreen[str]):
             moves,
             *(keys if is_done else (replace(key, verb="") for key in keys)),
             Key("page_stop", "" if is_done else "stop", self._port.stop),
-            Key("escape,q", "back", self.leave),
+            Key("escape", "back", self.leave, "q"),
         )
 
     @property

@@ -81,7 +81,7 @@ class RowList(RowWidget, Generic[Line]):
         """Whether a line is more than a heading or a blank row."""
         return line is not None
 
-    def show(self, lines: Sequence[Line], choose: Line | None = None, *, to_top: bool = False) -> None:
+    def set_lines(self, lines: Sequence[Line], choose: Line | None = None, *, to_top: bool = False) -> None:
         """Draw these lines. The chosen one stays it, or `choose` or the first is chosen; where it has gone,
         the next one takes its place."""
         wanted = self.chosen if choose is None else choose

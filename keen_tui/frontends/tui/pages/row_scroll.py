@@ -20,7 +20,7 @@ class RowScroll(RowWidget):
     """Draws as many rows as there is room for.
 
     Args:
-        draw: all rows, for a number of cells.
+        draw: all rows, for a number of cells; not needed by a subclass that says what is `seen`.
         edge: cells to the left and to the right of them.
     """
 
@@ -33,7 +33,7 @@ class RowScroll(RowWidget):
         self,
         styles: Styles,
         glyphs: Glyphs,
-        draw: Callable[[int], Sequence[Text]],
+        draw: Callable[[int], Sequence[Text]] = lambda width: (),
         *,
         id: str | None = None,
         edge: int = 2,
@@ -41,20 +41,20 @@ class RowScroll(RowWidget):
         super().__init__(styles, glyphs, id=id)
         self._draw = draw
         self._edge = edge
-        self._first = self._count = 0
+        self.first = self._count = 0
         self._room = 1
 
     @property
     def place(self) -> str:
         """Which rows are in view, and of how many."""
-        last = min(self._first + self._room, self._count)
-        if last - self._first == self._count:
+        last = min(self.first + self._room, self._count)
+        if last - self.first == self._count:
             return counted(self._count, "row")
-        return f"rows {self._first + 1} to {last} of {self._count:,}"
+        return f"rows {self.first + 1} to {last} of {self._count:,}"
 
     def move(self, rows: int) -> None:
         """Move by rows, as far as there are any."""
-        self._first += rows
+        self.first += rows
         self.changed()
 
     def move_page(self, pages: int) -> None:
@@ -63,21 +63,26 @@ class RowScroll(RowWidget):
 
     def to_top(self) -> None:
         """Begin with the first row."""
-        self._first = 0
+        self.first = 0
         self.changed()
 
     def rows(self, width: int, height: int) -> list[Text]:
         before = self.place
-        seen = self.in_view(self._draw(max(width - 2 * self._edge, 1)), height)
+        rows = self.seen(width, height)
         if self.place != before:
             self.post_message(self.Moved())
-        return [indented(row, self._edge) for row in seen]
+        return rows
+
+    def seen(self, width: int, height: int) -> list[Text]:
+        """The rows in view."""
+        rows = self._draw(max(width - 2 * self._edge, 1))
+        return [indented(row, self._edge) for row in self.in_view(rows, height)]
 
     def in_view(self, rows: Sequence[Row], room: int) -> Sequence[Row]:
         """Those of all rows that have room."""
         self._count, self._room = len(rows), max(room, 1)
-        self._first = max(min(self._first, self._count - self._room), 0)
-        return rows[self._first : self._first + self._room]
+        self.first = max(min(self.first, self._count - self._room), 0)
+        return rows[self.first : self.first + self._room]
 
     def on_mouse_scroll_down(self) -> None:
         self.move(self.wheel)

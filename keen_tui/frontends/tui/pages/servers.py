@@ -29,7 +29,8 @@ class McpScreen(PageScreen[None]):
         super().__init__(styles, glyphs)
         self._port = port
         self._list = LiveList(styles, glyphs, self, lambda server: server.name, opened=name)
-        self.have(self._list)
+        self.body = self._list
+        self.parts = (self.head, self._list, self.foot)
 
     def lines(self) -> Sequence[ServerReport]:
         return self._port.servers()
@@ -70,7 +71,7 @@ class McpScreen(PageScreen[None]):
             Key("page_sign_in", "sign in" if server.state == "sign-in" else "", self._begin_sign_in),
             Key("page_restart", "restart", lambda: self.tell(port.restart(server.name))),
             Key("page_stop", "stop", lambda: self.tell(port.stop(server.name))),
-            Key("escape,q", "back", self.leave),
+            Key("escape", "back", self.leave, "q"),
         )
 
     def _mark(self, server: ServerReport) -> Text:

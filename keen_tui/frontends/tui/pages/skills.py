@@ -54,8 +54,10 @@ class SkillsScreen(PageScreen[str | None]):
         self._unload = unload
         self._list = RowList[ShownSkill](styles, glyphs, self._row, key=lambda skill: skill.name)
         self._list.page, self._list.mark_from = 10, 0
-        self._list.show(skills)
-        self.have(self._list, DrawnRows(styles, glyphs, self._details, id="skill-details"))
+        self._list.set_lines(skills)
+        self.body = self._list
+        details = DrawnRows(styles, glyphs, self._details, id="skill-details")
+        self.parts = (self.head, self._list, details, self.foot)
 
     def heading(self) -> tuple[Text, str]:
         look, skills = self.look, self._list.lines
@@ -66,7 +68,7 @@ class SkillsScreen(PageScreen[str | None]):
     def keys(self) -> Sequence[Key]:
         chosen = self._list.line
         return (
-            Key("escape,q", "back", self.leave),
+            Key("escape", "back", self.leave, "q"),
             MOVES,
             Key("enter", f"write /{chosen.name}" if chosen.by_person else "", self._call),
             Key("page_forget", "" if chosen.used_bytes is None else "unload", self._forget),
@@ -112,5 +114,5 @@ class SkillsScreen(PageScreen[str | None]):
             self.say(str(refused))
         else:
             unused = replace(chosen, used_bytes=None)
-            self._list.show([unused if skill is chosen else skill for skill in self._list.lines])
+            self._list.set_lines([unused if skill is chosen else skill for skill in self._list.lines])
             self.say(unloaded_words(chosen.name))

@@ -26,7 +26,8 @@ class TasksScreen(PageScreen[None]):
         super().__init__(styles, glyphs)
         self._port = port
         self._list = LiveList(styles, glyphs, self, lambda task: task.id, opened=id)
-        self.have(self._list)
+        self.body = self._list
+        self.parts = (self.head, self._list, self.foot)
 
     def lines(self) -> Sequence[TaskReport]:
         return self._port.tasks()
@@ -61,7 +62,7 @@ class TasksScreen(PageScreen[None]):
         return (
             *self._list.keys("output"),
             Key("page_stop", stop, lambda: self.tell(self._port.stop(self._list.chosen.id))),
-            Key("escape,q", "back", self.leave),
+            Key("escape", "back", self.leave, "q"),
         )
 
     def _mark(self, task: TaskReport) -> Text:

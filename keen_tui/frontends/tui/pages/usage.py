@@ -69,14 +69,14 @@ class UsageRows(RowScroll):
     def __init__(
         self, styles: Styles, glyphs: Glyphs, state: UiState, key_row: Callable[[int], Text]
     ) -> None:
-        super().__init__(styles, glyphs, lambda width: (), id="usage-rows")
+        super().__init__(styles, glyphs, id="usage-rows")
         self._state = state
         self._key_row = key_row
         self._layout = _LAYOUTS[0]
         self._most = 0
         self.move(len(state.turns))
 
-    def rows(self, width: int, height: int) -> list[Text]:
+    def seen(self, width: int, height: int) -> list[Text]:
         turns = self._state.turns
         self._layout = next(layout for layout in _LAYOUTS if width >= layout.least)
         self._most = max((turn.spent.whole_tokens for turn in turns), default=0)
@@ -120,7 +120,7 @@ class UsageRows(RowScroll):
         turns = len(self._state.turns)
         if not turns:
             return "nothing yet"
-        return f"turns {self._first + 1} to {self._first + seen} of {turns:,}" if seen < turns else ""
+        return f"turns {self.first + 1} to {self.first + seen} of {turns:,}" if seen < turns else ""
 
     def _turn(self, turn: TurnRow, width: int) -> Text:
         number = Text(f"{turn.turn}".rjust(self._digits), self.look("soft"))
@@ -213,5 +213,5 @@ class UsageScreen(PageScreen[bool]):
         return (
             Key("up,down", "scroll"),
             Key("page_usage", "next request", lambda: self.dismiss(True)),
-            Key("escape,q", "back", self.leave),
+            Key("escape", "back", self.leave, "q"),
         )

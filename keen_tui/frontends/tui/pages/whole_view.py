@@ -19,12 +19,14 @@ class WholeView(PageScreen[None]):
     """Covers the workspace until esc. Nothing is answered here."""
 
     says = "elsewhere"
+    least_gap = 1
 
     def __init__(self, styles: Styles, glyphs: Glyphs, question: Question) -> None:
         super().__init__(styles, glyphs)
         self._question = question
         self._rows = RowScroll(styles, glyphs, self._draw)
-        self.have(self._rows)
+        self.body = self._rows
+        self.parts = (self.head, self._rows, self.foot)
 
     def on_mount(self) -> None:
         background.listen(self._rows.changed)
@@ -38,7 +40,7 @@ class WholeView(PageScreen[None]):
 
     def keys(self) -> Sequence[Key]:
         return (
-            Key("escape,q", "back, answer there", self.leave),
+            Key("escape", "back, answer there", self.leave, "q"),
             Key("details", does=self.leave),
             Key("up,down", "scroll"),
         )

@@ -165,6 +165,11 @@ class DrawnRows(RowWidget):
         self.set_classes(classes)
         self._draw = draw
 
+    def changed(self, *, layout: bool = False) -> None:
+        """Draw again; a widget that is as high as its rows gets the height that they have now."""
+        is_high = self.styles.is_auto_height and len(self.rows(self.size.width, 0)) != self.size.height
+        super().changed(layout=layout or is_high)
+
     def rows(self, width: int, height: int) -> list[Text]:
         return self._draw(width, height)
 

@@ -24,7 +24,7 @@ class FileList(RowList[ShownFile]):
 
     def __init__(self, styles: Styles, glyphs: Glyphs, files: Sequence[ShownFile]) -> None:
         super().__init__(styles, glyphs, self._row, id="changed-files")
-        self.show(files)
+        self.set_lines(files)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return min(len(self.lines), max(_FEWEST_ROWS, viewport.height // 4))

@@ -15,7 +15,7 @@ from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.changes.diff_view import DiffView
 from keen_tui.frontends.tui.pages.changes.file_list import FileList
 from keen_tui.frontends.tui.pages.changes.undo_foot import UndoFoot
-from keen_tui.frontends.tui.pages.key import PAGES, Key
+from keen_tui.frontends.tui.pages.key import Key
 from keen_tui.frontends.tui.pages.page_screen import PageScreen
 from keen_tui.frontends.tui.tool_views.side_by_side import has_two_sides
 from keen_tui.frontends.tui.transcript.places import Named, first_change
@@ -97,13 +97,13 @@ class ChangesScreen(PageScreen[bool]):
             Key("pagedown,space", does=lambda: self._diff.scroll_page_down(animate=False)),
             Key("home", does=lambda: self._diff.scroll_home(animate=False)),
             Key("end", does=lambda: self._diff.scroll_end(animate=False)),
-            Key(PAGES, "scroll"),
+            Key("pageup,pagedown", "scroll"),
             Key("page_edit", "editor", self._edit),
             Key("page_view", other_view if self._can_choose_view else "", self._turn_view),
         )
         if self._asked is None:
-            return *keys, Key("escape,q", "back", self.leave)
-        leave = Key("escape,q", "keep" if self._asked.can_undo else "back", self.leave)
+            return *keys, Key("escape", "back", self.leave, "q")
+        leave = Key("escape", "keep" if self._asked.can_undo else "back", self.leave, "q")
         return Key("enter", does=self._undo), leave, *keys
 
     def said(self, width: int) -> Sequence[Text]:

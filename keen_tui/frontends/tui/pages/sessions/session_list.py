@@ -78,7 +78,7 @@ class SessionList(RowList[SessionLine]):
         """Draw these lines, or `empty` where there are none. `on_screen` is the id of the open session; with
         `folders` that of each session is told."""
         self._on_screen, self._folders, self.empty = on_screen, folders, empty
-        super().show(lines, choose, to_top=to_top)
+        self.set_lines(lines, choose, to_top=to_top)
 
     def rows(self, width: int, height: int) -> list[Text]:
         if not self.lines:
