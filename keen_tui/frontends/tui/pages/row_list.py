@@ -30,7 +30,8 @@ class RowList(RowWidget, Generic[Line]):
     head = 0
     """Rows above the lines."""
     around = 0
-    """Rows that stay in view beyond the chosen one, where there is room for them."""
+    """Rows that stay in view beyond the chosen one, in a list of `around_from` rows or more."""
+    around_from = 6
     page = 0
     """Lines that are a page; 0: as many as are in view."""
     mark_from = 3
@@ -135,7 +136,7 @@ class RowList(RowWidget, Generic[Line]):
     def in_view(self, room: int) -> range:
         """The places of the lines that have room."""
         self._room = room = max(room, 1)
-        around = self.around if room >= 3 * self.around else 0
+        around = self.around if room >= self.around_from else 0
         first = min(self._first, max(self.place - around, 0))
         first = max(first, self.place - room + 1 + around)
         self._first = max(min(first, len(self.lines) - room), 0)

@@ -9,14 +9,13 @@ from typing import Final
 from msgspec import Struct
 from rich.cells import cell_len
 from rich.text import Text
-from textual import events
-from textual.message import Message
 
 from keen_tui.domain.reports import Setting
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, spread, wrapped
+from keen_tui.frontends.tui.pages.row_list import RowList
+from keen_tui.frontends.tui.widgets.row_widget import GAP, indented, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -38,57 +37,40 @@ class MoreSettings(Struct, frozen=True):
 _SettingLine = Setting | MoreSettings | str
 
 
-class SettingList(RowWidget):
+class SettingList(RowList[_SettingLine]):
     """Shows the settings around the chosen one: the common ones until `unfold`, or those that fit what is
     `wanted`."""
 
-    class Moved(Message):
-        """Another setting was chosen."""
+    around = 1
+    around_from = 2
+    page = 10
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
-        super().__init__(styles, glyphs, id="setting-list")
+        super().__init__(styles, glyphs, self._row, key=_key, empty="No setting matches.", id="setting-list")
         self.settings: Sequence[Setting] = ()
         self.wanted = ""
-        self.is_unfolded = False
-        self._place = 0
-        self._first = 0
-        self._lines: list[_SettingLine] = []
+        self._is_unfolded = False
 
-    @property
-    def chosen(self) -> Setting | MoreSettings | None:
-        """The chosen row, None if no setting fits the typed text."""
-        found = self._found
-        return found[self._place] if found else None
+    def can_be_chosen(self, line: _SettingLine) -> bool:
+        return not isinstance(line, str)
 
-    @property
-    def _found(self) -> list[Setting | MoreSettings]:
-        return [line for line in self._lines if not isinstance(line, str)]
+    def has_mark(self, view: range) -> bool:
+        return bool(view)
 
-    def show(self, settings: Sequence[Setting]) -> None:
+    def show(self, settings: Sequence[Setting], *, to_top: bool = False) -> None:
         """Draw these settings; the chosen one stays chosen."""
         self.settings = settings
-        self._lines = list(self._made_lines())
-        self.changed()
+        self.set_lines(list(self._made_lines()), to_top=to_top)
 
     def filter(self, wanted: str) -> None:
         """Show only what fits these words, the first of it chosen; all again if there are none."""
-        self.wanted, self._place, self._first = wanted, 0, 0
-        self.show(self.settings)
-        self.post_message(self.Moved())
+        self.wanted = wanted
+        self.show(self.settings, to_top=True)
 
     def unfold(self) -> None:
         """Show the rest too. The first of it is chosen, in the place of the row that unfolds."""
-        self.is_unfolded = True
+        self._is_unfolded = True
         self.show(self.settings)
-        self.post_message(self.Moved())
-
-    def move(self, step: int) -> None:
-        """Choose a row further up or down."""
-        place = min(max(self._place + step, 0), max(len(self._found) - 1, 0))
-        if place != self._place:
-            self._place = place
-            self.changed()
-            self.post_message(self.Moved())
 
     def _made_lines(self) -> Iterator[_SettingLine]:
         """The settings that are shown, with a title above each group and a blank line above that."""
@@ -98,99 +80,48 @@ class SettingList(RowWidget):
         by_name = {setting.name: setting for setting in self.settings}
         yield from (by_name[name] for name in _COMMON if name in by_name)
         rest = [setting for setting in self.settings if setting.name not in _COMMON]
-        if not self.is_unfolded:
+        if not self._is_unfolded:
             yield from ("", MoreSettings(len(rest)))
             return
         for group, settings in groupby(rest, lambda setting: setting.group):
             yield from ("", group, *settings)
 
-    def rows(self, width: int, height: int) -> list[Text]:
-        if self.chosen is None:
-            return [indented(Text("No setting matches.", self.look("soft")), _TEXT_EDGE)]
-        at = self._lines.index(self.chosen)
-        self._first = max(min(self._first, at - 1), at - height + 2)
-        self._first = max(min(self._first, len(self._lines) - height), 0)
-        seen = self._lines[self._first : self._first + height]
-        rows = [self._row(line, width) for line in seen]
-        below = sum(not isinstance(line, str) for line in self._lines[self._first + height :])
-        if below and rows:
-            mark = Text(f"{self.glyphs.down} {below} below", self.look("soft"))
-            rows[-1].rstrip()
-            rows[-1] = spread(rows[-1], mark, width - _MARGIN, self.glyphs.more)
-        return rows
-
-    def _row(self, line: _SettingLine, width: int) -> Text:
-        look = self.look
+    def _row(self, line: _SettingLine, cells: int, chosen: bool) -> Text:
+        look, width = self.look, cells + 1 + _MARGIN
         if isinstance(line, str):
-            return indented(Text(line, look("dim")), _TEXT_EDGE - 2)
-        chosen = line is self.chosen
-        on = "raised" if chosen else None
-        row = Text.assemble(
-            (self.glyphs.bar if chosen else " ", look("accent", on=on)),
-            " " * (_TEXT_EDGE - 1),
-            (_name(line).ljust(_NAME_CELLS), look("text", on=on, bold=chosen)),
-            style=look("text", on=on) if on else "",
-        )
+            return Text(f" {line}", look("dim"))
+        name = (_name(line).ljust(_NAME_CELLS), look("text", bold=chosen))
+        row = Text.assemble(" " * (_TEXT_EDGE - 1), name)
         if isinstance(line, MoreSettings):
-            row.append(counted(line.count, "setting"), look("dim", on=on))
-            row.pad_right(max(width - _MARGIN - row.cell_len, 0))
-            return row
-        source = Text(line.source, look("soft", on=on))
+            return row.append(counted(line.count, "setting"), look("dim"))
         value = cut(clean(line.value), _value_cells(line, width), self.glyphs.more) or self.glyphs.none
-        row.append(value, look("text" if line.source else "dim", on=on, bold=bool(line.source)))
-        row.pad_right(max(width - _MARGIN - 2 - row.cell_len - source.cell_len, 1))
-        row.append_text(source)
-        row.pad_right(max(width - _MARGIN - row.cell_len, 0))
+        row.append(value, look("text" if line.source else "dim", bold=bool(line.source)))
+        if line.source:
+            row.pad_right(max(cells - 2 - row.cell_len - cell_len(line.source), 1))
+            row.append(line.source, look("soft"))
         return row
 
-    def on_click(self, event: events.Click) -> None:
-        line = self._lines[self._first + event.y] if self._first + event.y < len(self._lines) else ""
-        if isinstance(line, MoreSettings):
-            self.unfold()
-        elif isinstance(line, Setting):
-            self.move(self._found.index(line) - self._place)
 
-    def on_mouse_scroll_down(self) -> None:
-        self.move(3)
-
-    def on_mouse_scroll_up(self) -> None:
-        self.move(-3)
-
-
-class SettingDetail(RowWidget):
-    """Explains the chosen setting: its meaning, its default, its values, and when a change takes effect;
-    first its whole value, if the row has no room for it. It takes half of the terminal at most."""
-
-    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
-        super().__init__(styles, glyphs, id="setting-detail")
-        self._setting: Setting | None = None
-
-    def show(self, setting: Setting | None) -> None:
-        """Draw this setting, or nothing."""
-        self._setting = setting
-        self.changed(layout=True)
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        setting = self._setting
-        if setting is None:
-            return [Text()] * _DETAIL_ROWS
-        look, room = self.look, width - 2 * _TEXT_EDGE
-        value = clean(setting.value)
-        whole = wrapped(value, room, look("text")) if cell_len(value) > _value_cells(setting, width) else []
-        meaning = wrapped(setting.meaning, room, look("soft"))
-        default = f"default {setting.default or 'not set'}"
-        effect = "takes effect at once" if setting.at_once else "takes effect at the next start"
-        values = f"one of {', '.join(setting.choices)}" if setting.choices else ""
-        lines: list[str] = []
-        for fact in (clean(words) for words in (default, effect, values) if words):
-            if lines and cell_len(lines[-1] + GAP + fact) <= room:
-                lines[-1] += GAP + fact
-            else:
-                lines.append(fact)
-        facts = [row for line in lines for row in wrapped(line, room, look("dim"))]
-        gap = [Text()] * (_DETAIL_ROWS - len(meaning) - len(facts))
-        most = self.app.size.height // 2 + 1
-        return [indented(row, _TEXT_EDGE) for row in (*whole, *meaning, *gap, *facts)][:most]
+def detail_rows(setting: Setting | None, width: int, look: Styles) -> list[Text]:
+    """Explains a setting: its meaning, its default, its values, and when a change takes effect; first its
+    whole value, if the row has no room for it."""
+    if setting is None:
+        return [Text()] * _DETAIL_ROWS
+    room, value = width - 2 * _TEXT_EDGE, clean(setting.value)
+    whole = wrapped(value, room, look("text")) if cell_len(value) > _value_cells(setting, width) else []
+    meaning = wrapped(setting.meaning, room, look("soft"))
+    default = f"default {setting.default or 'not set'}"
+    effect = "takes effect at once" if setting.at_once else "takes effect at the next start"
+    values = f"one of {', '.join(setting.choices)}" if setting.choices else ""
+    lines: list[str] = []
+    for fact in (clean(words) for words in (default, effect, values) if words):
+        if lines and cell_len(lines[-1] + GAP + fact) <= room:
+            lines[-1] += GAP + fact
+        else:
+            lines.append(fact)
+    facts = [row for line in lines for row in wrapped(line, room, look("dim"))]
+    gap = [Text()] * (_DETAIL_ROWS - len(meaning) - len(facts))
+    return [indented(row, _TEXT_EDGE) for row in (*whole, *meaning, *gap, *facts)]
 
 
 def _value_cells(setting: Setting, width: int) -> int:
@@ -201,6 +132,10 @@ def _value_cells(setting: Setting, width: int) -> int:
 
 def _name(line: Setting | MoreSettings) -> str:
     return line.name if isinstance(line, Setting) else "more"
+
+
+def _key(line: _SettingLine) -> object:
+    return line.name if isinstance(line, Setting) else line
 
 
 def _fitting(settings: Sequence[Setting], words: Sequence[str]) -> list[Setting]:
