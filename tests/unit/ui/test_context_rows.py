@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.pages.context.columns import PolicyView, columns_of,
 from keen_tui.frontends.tui.pages.context.editor import MemoryEntry, entries_of, memory_of, told
 from keen_tui.frontends.tui.pages.context.head import ContextHead
 from keen_tui.frontends.tui.pages.context.pane import PartPane
-from keen_tui.frontends.tui.pages.context.parts import PartTable, lines_of
+from keen_tui.frontends.tui.pages.context.parts import PartTable, spaced
 from keen_tui.frontends.tui.pages.context.reader import ReaderPage
 from keen_tui.frontends.tui.pages.context.words import text_rows
 from tests.support import contexts
@@ -112,7 +112,7 @@ def test_amber_is_pending_and_teal_the_policy_in_use() -> None:
 
 def test_the_past_stands_apart_from_what_stays_and_from_what_is_now() -> None:
     parts = contexts.pictured().parts
-    drawn = [None if place is None else parts[place].title for place in lines_of(parts)]
+    drawn = [part and part.title for part in spaced(parts)]
     assert drawn == [
         "system prompt", "tool definitions", "project instructions", None,
         "turn 1", "turn 2", "turn 3", None,
@@ -204,7 +204,7 @@ def test_a_long_text_is_broken_only_as_far_as_it_is_read() -> None:
     assert first[0] == "line 0" and len(first) == 20
     assert not page.whole
     assert page.place == "rows 1 to 20"
-    page.to_end()
+    page.move(1_000_000)
     assert page.rows(80, 20)[-1].plain.strip() == "line 49999"
     assert page.place == "rows 49981 to 50000 of 50000"
 
@@ -212,7 +212,7 @@ def test_a_long_text_is_broken_only_as_far_as_it_is_read() -> None:
 def test_a_short_text_is_counted_and_does_not_scroll() -> None:
     page = ReaderPage(STYLES, UNICODE, "one\ntwo")
     page.rows(80, 20)
-    page.scroll(5)
+    page.move(5)
     assert (page.first, page.place) == (0, "2 rows")
 
 

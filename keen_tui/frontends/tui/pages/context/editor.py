@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.text import Text
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.facts.note import Note
 from keen_tui.domain.facts.remembered import Remembered
 from keen_tui.domain.messages import TurnMemory, turn_memory
-from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
-from keen_tui.frontends.tui.pages.context.foot import Foot
+from keen_tui.frontends.tui.pages.key import Key
+from keen_tui.frontends.tui.pages.page_screen import PageScreen
+from keen_tui.frontends.tui.pages.row_list import RowList
 from keen_tui.frontends.tui.state.state import TurnRow
-from keen_tui.frontends.tui.terminal.laid_out_once import KeenScreen
+from keen_tui.frontends.tui.widgets.field import Field
 from keen_tui.frontends.tui.widgets.phrases import fact_sign, fact_texts
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -61,78 +57,55 @@ def told(turn: int, entries: Sequence[MemoryEntry]) -> str:
     return "   ".join(fact for fact in facts if fact)
 
 
-class EntryRows(RowWidget):
-    """Title, explanation and the entries around the chosen one."""
+class EntryRows(RowList[MemoryEntry]):
+    """Title, explanation and the entries around the chosen one; below them one sentence."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, row: TurnRow, policy: PolicyName) -> None:
-        super().__init__(styles, glyphs, id="memory-rows")
+    page = 10
+    mark_from = 0
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, turn: TurnRow, policy: PolicyName) -> None:
+        super().__init__(styles, glyphs, self._entry, key=id, id="memory-rows", edges=(0, 0))
         self._explained = _EXPLAINED
         if policy != "summary":
             self._explained += f"\nIt is sent only under the summary policy; {policy} is in use now."
-        self.entries = entries_of(row.memory)
-        self.place = 0
-        self.sentence = ""
-        self._row = row
-        self._first = 0
-
-    @property
-    def chosen(self) -> MemoryEntry | None:
-        """The entry that x forgets."""
-        return self.entries[self.place] if self.entries else None
-
-    def move(self, step: int) -> None:
-        """Choose an entry further up or down."""
-        self.place = min(max(self.place + step, 0), max(len(self.entries) - 1, 0))
-        self.changed()
+        self._turn = turn
+        self._sentence = ""
+        self.set_lines(entries_of(turn.memory))
 
     def forget(self) -> None:
         """Forget the chosen entry, or keep it after all; a note just written is taken away."""
-        chosen = self.chosen
-        if chosen is None:
-            return
-        if chosen.added:
-            del self.entries[self.place]
-            self.move(0)
-            return
-        self.entries[self.place] = replace(chosen, forgotten=not chosen.forgotten)
-        self.changed()
+        if (chosen := self.chosen) is not None:
+            instead = [] if chosen.added else [replace(chosen, forgotten=not chosen.forgotten)]
+            self.set_lines([*self.lines[: self.place], *instead, *self.lines[self.place + 1 :]])
 
-    def add(self, note: str) -> None:
+    def add(self, text: str) -> None:
         """Add a note at the end."""
-        self.entries.append(MemoryEntry(Note(note), added=True))
-        self.move(len(self.entries))
+        note = MemoryEntry(Note(text), added=True)
+        self.set_lines([*self.lines, note], note)
 
     def say(self, sentence: str) -> None:
         """One sentence below the entries."""
-        self.sentence = sentence
+        self._sentence = sentence
         self.changed()
 
     def rows(self, width: int, height: int) -> list[Text]:
         look = self.look
         inner = max(width - TEXT_EDGE - RIGHT_MARGIN, 1)
-        what = Text(f"TurnMemory of turn {self._row.turn}", look("text", bold=True))
-        title = cut_row(self.fact(what, Text(clean(self._row.title), look("dim"))), inner, self.glyphs.more)
+        what = Text(f"TurnMemory of turn {self._turn.turn}", look("text", bold=True))
+        title = cut_row(self.fact(what, Text(clean(self._turn.title), look("dim"))), inner, self.glyphs.more)
         head = [title, *wrapped(self._explained, inner, look("soft")), Text()]
-        foot = [Text(), *wrapped(clean(self.sentence), inner, look("soft"))] if self.sentence else []
+        foot = [Text(), *wrapped(clean(self._sentence), inner, look("soft"))] if self._sentence else []
         room = max(height - len(head) - len(foot), 1)
+        nothing = Text("Nothing is remembered of this turn.", look("dim"))
         return [
             *(indented(row, TEXT_EDGE) for row in head),
-            *self._body(width, room),
+            *(super().rows(width, room) if self.lines else [indented(nothing, TEXT_EDGE)]),
             *(indented(row, TEXT_EDGE) for row in foot),
         ]
 
-    def _body(self, width: int, room: int) -> list[Text]:
-        if not self.entries:
-            return [indented(Text("Nothing is remembered of this turn.", self.look("dim")), TEXT_EDGE)]
-        self._first = max(min(self._first, self.place), self.place - room + 1)
-        self._first = max(min(self._first, len(self.entries) - room), 0)
-        last = min(self._first + room, len(self.entries))
-        return [self._entry(place, width) for place in range(self._first, last)]
-
-    def _entry(self, place: int, width: int) -> Text:
-        entry, look, glyphs = self.entries[place], self.look, self.glyphs
-        chosen = place == self.place
-        inner = width - TEXT_EDGE - RIGHT_MARGIN
+    def _entry(self, entry: MemoryEntry, cells: int, chosen: bool) -> Text:
+        look, glyphs = self.look, self.glyphs
+        inner = cells + 1 - TEXT_EDGE - RIGHT_MARGIN
         words, right = fact_texts(entry.what.row, inner, look, glyphs)
         mark = fact_sign(type(entry.what), look, glyphs, "soft")
         right = Text("new", look("dim")) if entry.added else right
@@ -141,32 +114,17 @@ class EntryRows(RowWidget):
             mark = Text(glyphs.none, look("dim"))
         elif chosen:
             words.stylize(look("text", bold=True))
-        bar = (glyphs.bar if chosen else " ", look("accent"))
-        row = Text.assemble(bar, " ", mark, " ", spread(words, right, inner, glyphs.more))
-        if not chosen:
-            return row
-        row.pad_right(max(width - row.cell_len, 0))
-        return Text.assemble(row, style=look("text", on="raised"))
+        return Text.assemble(" ", mark, " ", spread(words, right, inner, glyphs.more))
 
 
-class MemoryEditor(KeenScreen[str | None]):
+class MemoryEditor(PageScreen[str | None]):
     """Dismissed with a sentence about what was saved, or with None.
 
     `policy` is the one in use; `save` may raise SessionRefused.
     """
 
-    AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", show=False),
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        same_key("page_forget", "forget"),
-        Binding("delete", "forget", show=False),
-        same_key("page_note", "note"),
-        Binding("enter", "save", show=False),
-    ]
+    drops = -2
+    says = "elsewhere"
 
     def __init__(
         self,
@@ -176,50 +134,51 @@ class MemoryEditor(KeenScreen[str | None]):
         policy: PolicyName,
         save: Callable[[TurnMemory], None],
     ) -> None:
-        super().__init__()
+        super().__init__(styles, glyphs)
         self._turn = row.turn
         self._before = row.memory
         self._save = save
-        self._rows = EntryRows(styles, glyphs, row, policy)
-        self._note = Input(id="memory-note", compact=True, placeholder="what later turns should know")
-        self._note.cursor_blink = False
+        self._rows = self.body = EntryRows(styles, glyphs, row, policy)
+        self._note = Field(self.press, id="memory-note", placeholder="what later turns should know")
         self._note.display = False
-        self._foot = Foot(styles, glyphs)
+        self.parts = (self._rows, self._note, self.foot)
 
-    def compose(self) -> ComposeResult:
-        yield self._rows
-        yield self._note
-        yield self._foot
+    def keys(self) -> Sequence[Key]:
+        if self._note.display:
+            return Key("enter", "add the note", self._add_note), Key("escape", "no note", self._close_note)
+        chosen = self._rows.chosen
+        forget = "keep" if chosen and chosen.forgotten else "forget"
+        of_chosen = (Key("up,down", "entry"), Key("page_forget", forget, self._rows.forget, "delete"))
+        return (
+            *(of_chosen if chosen else ()),
+            Key("page_note", "note", self._open_note),
+            Key("enter", "save", self._set),
+            Key("escape", "back" if self._memory == self._before else "discard changes", self.leave),
+        )
 
-    def on_mount(self) -> None:
-        self._tell()
+    @property
+    def _memory(self) -> TurnMemory:
+        """What would be remembered now."""
+        return memory_of(self._rows.lines, self._before)
 
-    def action_move(self, step: int) -> None:
-        """Choose another entry."""
-        self._rows.move(step)
-        self._tell()
-
-    def action_forget(self) -> None:
-        """Forget the chosen entry, or keep it after all."""
-        self._rows.forget()
-        self._tell()
-
-    def action_note(self) -> None:
+    def _open_note(self) -> None:
         """Open the line for a note."""
         self._note.display = True
         self._note.focus()
-        self._tell()
 
-    def action_back(self) -> None:
-        """Close the line for a note; else leave everything as it was."""
-        if self._note.display:
-            self._close_note()
-        else:
-            self.dismiss(None)
+    def _add_note(self) -> None:
+        if text := self._note.value.strip():
+            self._rows.add(text)
+        self._close_note()
 
-    def action_save(self) -> None:
+    def _close_note(self) -> None:
+        self._note.value = ""
+        self._note.display = False
+        self.set_focus(None)
+
+    def _set(self) -> None:
         """Set what is remembered; a refusal is told, and what was entered stays."""
-        memory = memory_of(self._rows.entries, self._before)
+        memory = self._memory
         if memory == self._before:
             self.dismiss(None)
             return
@@ -227,31 +186,5 @@ class MemoryEditor(KeenScreen[str | None]):
             self._save(memory)
         except SessionRefused as refused:
             self._rows.say(str(refused))
-            return
-        self.dismiss(told(self._turn, self._rows.entries))
-
-    @on(Input.Submitted)
-    def _written(self, event: Input.Submitted) -> None:
-        event.stop()
-        if event.value.strip():
-            self._rows.add(event.value.strip())
-        self._close_note()
-
-    def _close_note(self) -> None:
-        self._note.value = ""
-        self._note.display = False
-        self.set_focus(None)
-        self._tell()
-
-    def _tell(self) -> None:
-        glyphs, chosen = self._foot.glyphs, self._rows.chosen
-        if self._note.display:
-            self._foot.show(("enter", "add the note"), ("esc", "no note"))
-            return
-        is_changed = memory_of(self._rows.entries, self._before) != self._before
-        leaving = "discard changes" if is_changed else "back"
-        keys = [(shown("page_note"), "note"), ("enter", "save"), ("esc", leaving)]
-        if chosen:
-            verb = "keep" if chosen.forgotten else "forget"
-            keys = [(f"{glyphs.up}{glyphs.down}", "entry"), (shown("page_forget"), verb), *keys]
-        self._foot.show(*keys)
+        else:
+            self.dismiss(told(self._turn, self._rows.lines))
