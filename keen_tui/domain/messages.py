@@ -33,7 +33,7 @@ reason."""
 Fact: TypeAlias = (
     FileChanged | CommandFailed | CommandUnwatched | PageRead | SkillUsed | ServerCalled | WorkTreeChanged
 )
-"""What a tool reports."""
+"""The facts that tools report."""
 
 KINDS: Final[tuple[type[Remembered], ...]] = (
     FileChanged,
@@ -45,7 +45,7 @@ KINDS: Final[tuple[type[Remembered], ...]] = (
     Note,
     PageRead,
 )
-"""What is remembered, in the order in which requests and people read it."""
+"""All kinds, in the order in which requests and people read them."""
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
@@ -74,17 +74,17 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
 
     @property
     def by_kind(self) -> Iterator[tuple[type[Remembered], tuple[Remembered, ...]]]:
-        """The facts of each kind that it has."""
+        """The kinds of which it has facts, with the facts."""
         return ((kind, facts) for kind in KINDS if (facts := kind.read_from(self)))
 
     @property
     def facts(self) -> tuple[Remembered, ...]:
-        """All facts, the user's notes with them."""
+        """All facts, the user's notes included."""
         return tuple(chain.from_iterable(facts for _, facts in self.by_kind))
 
 
 def turn_memory(facts: Iterable[Remembered]) -> TurnMemory:
-    """The facts as TurnMemory, those of each kind as it merges them."""
+    """Returns the facts as TurnMemory, merged by their kinds."""
     by_kind: dict[type[Remembered], list[Remembered]] = {}
     for fact in facts:
         kept = fact.remembered
@@ -96,12 +96,12 @@ def turn_memory(facts: Iterable[Remembered]) -> TurnMemory:
 
 
 def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
-    """Several memories as one, oldest first."""
+    """Returns several memories as one, oldest first."""
     return turn_memory(chain.from_iterable(memory.facts for memory in memories))
 
 
 def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
-    """A memory as the facts that it came from. Its notes aren't facts."""
+    """Returns the facts that tools reported for a memory."""
     return tuple(chain.from_iterable(fact.reported for fact in memory.facts))
 
 
@@ -122,7 +122,7 @@ class CalledSkill(Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> tuple[SkillUsed, ...]:
-        """That it is in use."""
+        """The fact that it is in use; none if it couldn't be read."""
         return (SkillUsed(name=self.name, bytes=self.bytes),) if self.bytes else ()
 
 

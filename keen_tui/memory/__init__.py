@@ -1,1 +1,1 @@
-"""The memory of turns: recorder, conversation, rendering, policies, pending state."""
+"""The memory of turns: conversation, rendering, policies, pending state."""

@@ -110,7 +110,7 @@ def image_line(image: Image) -> str:
 
 
 def drawn(row: FactRow) -> FactRow:
-    """The row with its size in words, safe to draw."""
+    """Returns the row with its size in words, safe to draw."""
     came_to = clean(row.came_to) if row.bytes is None else size(row.bytes)
     return replace(row, text=clean(row.text), came_to=came_to)
 

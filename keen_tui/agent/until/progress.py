@@ -39,9 +39,6 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.facts.command_unwatched import CommandUnwatched
-from keen_tui.domain.facts.file_changed import FileChanged
-from keen_tui.domain.facts.server_called import ServerCalled
 from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.domain.runs import RetriedTurns, RunEnd, RunLimits, RunReport
 
@@ -50,7 +47,6 @@ Stage = Literal["task", "turn", "broken", "done", "checking", "failed", "passed"
 runs, failed, or passed."""
 
 _Item = TypeVar("_Item")
-_MAY_CHANGE_FILES = (FileChanged, CommandUnwatched, ServerCalled)
 
 _PASSING = re.compile(
     r"\b\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?)\b"  # how long it took
@@ -157,7 +153,7 @@ def after(progress: RunProgress, event: Event) -> RunProgress:
             waited = progress.turn_waited + seconds
             return replace(progress, retries=(*progress.retries, reason), turn_waited=waited)
         case ToolFinished(result=result):
-            is_change = any(isinstance(fact, _MAY_CHANGE_FILES) for fact in result.facts)
+            is_change = any(fact.MAY_CHANGE_FILES for fact in result.facts)
             return replace(progress, has_changed=True) if is_change else progress
         case Usage():
             return _spent(progress, event)

@@ -23,9 +23,7 @@ class CommandFailed(Remembered, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str:
-        command = self.command
-        if len(command) > _LONGEST:
-            command = command[:_LONGEST] + "…"
+        command = self.command[:_LONGEST] + ("…" if len(self.command) > _LONGEST else "")
         named = json.dumps(command) if breaks_line(command) else command
         return f"Failed bash: {named} (exit {self.exit_code})"
 

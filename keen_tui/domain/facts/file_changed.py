@@ -19,6 +19,7 @@ class FileChanged(Remembered, frozen=True, kw_only=True):
     FIELD = "files_changed"
     SIGN = "±"
     LABEL = "changed "
+    MAY_CHANGE_FILES = True
 
     path: str
     by_command: bool = False
@@ -59,12 +60,11 @@ class FileChanged(Remembered, frozen=True, kw_only=True):
 
 
 def _folded(facts: Sequence[FileChanged]) -> Iterable[tuple[str, int, bool]]:
-    """The changed files in their order, each with 1 and whether only commands changed it. Files that tools
-    changed are always named, and up to MOST_NAMES that commands changed.
+    """Returns names in the order of the files, each with its number of files and whether commands changed
+    them. Files that tools changed are always named, and up to MOST_NAMES that commands changed.
 
     If there are more, each is named by its folder, cut to the greatest depth at which at most MOST_NAMES
-    names are left, and has the number of files below it. A folder with one file is named by the file, and the
-    workspace itself is ".".
+    names are left. A folder with one file is named by the file, and the workspace itself is ".".
     """
     by_command = [fact.path for fact in facts if fact.by_command]
     names = _names(by_command) if len(by_command) > MOST_NAMES else {}
@@ -80,7 +80,7 @@ def _folded(facts: Sequence[FileChanged]) -> Iterable[tuple[str, int, bool]]:
 
 
 def _names(paths: Sequence[str]) -> dict[str, str]:
-    """What each path is folded to."""
+    """Returns the folder that each path is folded to, or the path itself."""
     for depth in range(max(path.count("/") for path in paths), 0, -1):
         names = {path: "/".join(path.split("/")[:-1][:depth]) or path for path in paths}
         if len(set(names.values())) <= MOST_NAMES:

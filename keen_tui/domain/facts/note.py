@@ -6,7 +6,7 @@ from keen_tui.domain.facts.remembered import Remembered
 
 
 class Note(Remembered, frozen=True):
-    """What the user wrote down by hand. No tool reports it."""
+    """A note that the user added. No tool reports it."""
 
     FIELD = "notes"
     VALUE = "text"

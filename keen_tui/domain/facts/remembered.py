@@ -1,4 +1,4 @@
-"""What a kind of fact says of itself. Whatever reads TurnMemory asks the kinds, and doesn't know one."""
+"""The base class of all kinds of facts. Whatever reads TurnMemory uses this class, and knows no kind."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ class FactRow(Struct, frozen=True):
 
 
 class Remembered(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
-    """A fact; each kind is a subclass, which `kind` names in JSON.
+    """The base class of the kinds. In JSON, `kind` names the class.
 
-    `FIELD` is where TurnMemory has the facts of a kind; if `VALUE` names a field of theirs, only that.
-    `ONCE_BY` is what only one of them may have: the newest one counts. `LINE` is for requests, which say it
-    with safe values unless `IS_CARRIED` is false. A person reads `TEXT`, and what it `CAME_TO`, behind `SIGN`
-    in lists, `LABEL` in sentences; with "" they are left out there. `IS_ENTRY`: a person can forget
-    one, and they are counted.
+    `FIELD` is the field of TurnMemory that holds the facts of the kind: only their `VALUE`, if that names one
+    of their fields, and true or false if they have none. `ONCE_BY` names a field in which no two facts are
+    equal: the newest one counts. Requests contain `LINE`, with its values quoted, unless `IS_CARRIED` is
+    false. People read `TEXT` and `CAME_TO` after `SIGN` in lists, and after `LABEL` in sentences, which leave
+    out kinds without a label. `IS_ENTRY`: the facts are counted, and the user can remove each of them.
+    `MAY_CHANGE_FILES`: files of the workspace may be different now.
     """
 
     FIELD: ClassVar[str]
@@ -43,69 +44,73 @@ class Remembered(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
     LABEL: ClassVar[str]
     IS_CARRIED: ClassVar[bool] = True
     IS_ENTRY: ClassVar[bool] = True
+    MAY_CHANGE_FILES: ClassVar[bool] = False
 
     @property
     def line(self) -> str:
-        """What a request says of it."""
+        """The text of the fact in a request."""
         fields = asdict(self).items()
         return self.LINE.format(**{name: quoted(v) if isinstance(v, str) else v for name, v in fields})
 
     @property
     def row(self) -> FactRow:
-        """What a person reads of it."""
+        """The row of the fact for a person."""
         return FactRow(self.TEXT.format(**asdict(self)), self.CAME_TO)
 
     @property
     def remembered(self) -> Remembered:
-        """The fact as TurnMemory holds it."""
+        """The fact in the form in which TurnMemory holds it."""
         return self
 
     @property
     def reported(self) -> Iterable[Any]:
-        """The facts that tools reported, as which it can be reported again."""
+        """The facts that tools reported for it."""
         return (self,)
 
     @classmethod
     def merged(cls, facts: Iterable[Self]) -> tuple[Self, ...]:
-        """Facts of this kind as TurnMemory holds them, in first-seen order."""
+        """Returns the facts as TurnMemory holds them, in first-seen order."""
         if not cls.ONCE_BY:
             return tuple(facts)
         return tuple({getattr(fact, cls.ONCE_BY): fact for fact in facts}.values())
 
     @classmethod
     def read_from(cls, memory: Any) -> tuple[Self, ...]:
-        """The facts of this kind in a TurnMemory."""
-        found: tuple[Any, ...] = getattr(memory, cls.FIELD)
+        """Returns the facts of this kind in a TurnMemory."""
+        found = getattr(memory, cls.FIELD)
+        if not cls.__struct_fields__:
+            return (cls(),) if found else ()
         return tuple(cls(**{cls.VALUE: value}) for value in found) if cls.VALUE else found
 
     @classmethod
     def fields(cls, facts: tuple[Self, ...]) -> Mapping[str, Any]:
-        """The fields of a TurnMemory with these facts."""
-        return {cls.FIELD: tuple(getattr(fact, cls.VALUE) for fact in facts) if cls.VALUE else facts}
+        """Returns the fields of a TurnMemory with these facts."""
+        values = tuple(getattr(fact, cls.VALUE) for fact in facts) if cls.VALUE else facts
+        return {cls.FIELD: values if cls.__struct_fields__ else bool(facts)}
 
     @classmethod
     def lines(cls, facts: Sequence[Self]) -> Iterable[str]:
-        """What a request says of all of them."""
+        """Returns the lines of all of them in a request."""
         return (fact.line for fact in facts)
 
     @classmethod
     def rows(cls, facts: Sequence[Self]) -> Iterable[FactRow]:
-        """What a person reads of all of them."""
+        """Returns the rows of all of them for a person."""
         return (fact.row for fact in facts)
 
     @classmethod
     def asides(cls, facts: Sequence[Self]) -> Iterable[str]:
-        """What a narrow column says in the place of the rows, without a sign."""
+        """Returns what a narrow column shows instead of the rows, without a sign."""
         return ()
 
     @classmethod
     def count(cls, facts: Sequence[Self]) -> str:
-        """How many they are, behind their sign."""
+        """Returns their number, as it follows their sign."""
         return str(len(facts))
 
 
 def quoted(text: str) -> str:
-    """The text as a request names it: as JSON if it could be read as more than one entry."""
+    """Returns the text as a request names it: as JSON if it could be read as more than one entry."""
     return json.dumps(text) if "," in text or breaks_line(text) else text
 
 

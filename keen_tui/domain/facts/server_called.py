@@ -19,6 +19,8 @@ class ServerCalled(Remembered, frozen=True, kw_only=True):
     """A tool of an MCP server was called that may have changed something; `failed`: the server says that it
     couldn't do it, or gave no answer."""
 
+    MAY_CHANGE_FILES = True
+
     server: str
     tool: str
     failed: bool = False

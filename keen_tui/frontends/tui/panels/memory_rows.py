@@ -99,7 +99,7 @@ class MemoryRows(PanelStyle, frozen=True):
             yield spread(left, came_to, self.width, self.glyphs.more)
 
     def _aside(self, words: str) -> Text:
-        """A row about what isn't carried, or isn't known."""
+        """Returns a dim row, for what isn't carried or isn't known."""
         return cut_row(Text(f"  {clean(words)}", self.look("dim")), self.width, self.glyphs.more)
 
     def _kept(self, turn: TurnRow) -> list[Text]:

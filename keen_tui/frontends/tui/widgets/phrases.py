@@ -87,12 +87,12 @@ def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
 
 
 def fact_sign(kind: type[Remembered], styles: Styles, glyphs: Glyphs, role: str) -> Text:
-    """What is before a remembered fact."""
+    """Returns the sign of a kind of facts."""
     return Text(glyphs.of(kind.SIGN), styles("fail" if glyphs.of(kind.SIGN) == glyphs.failed else role))
 
 
 def fact_texts(row: FactRow, cells: int, styles: Styles, glyphs: Glyphs) -> tuple[Text, Text]:
-    """What a row about a fact says, and what is at its right end."""
+    """Returns the texts at the left and the right end of a row, in so many cells."""
     row = drawn(row)
     came_to = Text(row.came_to, styles("fail" if row.failed else "dim"))
     room = cells - (came_to.cell_len + 1 if came_to else 0)

@@ -30,7 +30,7 @@ _EXPLAINED = "Later turns see only this. Forgetting an entry doesn't touch your 
 
 
 class MemoryEntry(Struct, frozen=True):
-    """Something remembered. `forgotten`: it will be left out. `added` marks a note written just now."""
+    """A fact that can be removed. `forgotten`: it will be. `added` marks a note that is new."""
 
     what: Remembered
     forgotten: bool = False
@@ -38,18 +38,18 @@ class MemoryEntry(Struct, frozen=True):
 
 
 def entries_of(memory: TurnMemory) -> list[MemoryEntry]:
-    """What of it can be forgotten."""
+    """Returns the facts that can be removed."""
     return [MemoryEntry(fact) for fact in memory.facts if fact.IS_ENTRY]
 
 
 def memory_of(entries: Sequence[MemoryEntry], before: TurnMemory) -> TurnMemory:
-    """The TurnMemory that was `before`, without what is forgotten and with what was added."""
+    """Returns the TurnMemory `before`, without what is forgotten and with what was added."""
     kept = (entry.what for entry in entries if not entry.forgotten)
     return turn_memory((*kept, *(fact for fact in before.facts if not fact.IS_ENTRY)))
 
 
 def told(turn: int, entries: Sequence[MemoryEntry]) -> str:
-    """What was changed: `turn 3   2 forgotten   1 note added`."""
+    """Returns the changes of an edit in words: `turn 3   2 forgotten   1 note added`."""
     forgotten = sum(entry.forgotten and not entry.added for entry in entries)
     added = sum(entry.added and not entry.forgotten for entry in entries)
     facts = [f"turn {turn}", f"{forgotten} forgotten" if forgotten else ""]
