@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.events import (
     ApprovalRequested,
     Notice,
+    SandboxFound,
     ToolFinished,
     ToolOutput,
     TurnDone,
@@ -297,7 +299,10 @@ async def test_a_stop_at_the_question_loses_nothing_and_the_next_start_says_so(j
         async with at(jail, "true") as bench:
             bench.session.warm_up()
             await bench.ask("go")
-            assert len([each for each in bench.log.of(Notice) if "sub/AGENTS.md" in each.text]) == times
+            await bench.log.wait_for(SandboxFound)
+            if times:
+                await until(partial(_told_of, bench, "sub/AGENTS.md"))
+            assert len(_told_of(bench, "sub/AGENTS.md")) == times
 
 
 async def test_a_stop_while_the_command_runs_keeps_back_too(jail: Jail) -> None:
@@ -546,3 +551,7 @@ async def test_a_command_in_the_background_gets_no_file_past_the_calls_beside_it
         assert kept(any_name) == {".envrc"}
         assert not (any_name.workspace / ".envrc").exists()
         assert (any_name.workspace / "Makefile").exists()
+
+
+def _told_of(bench: Bench, name: str) -> list[Notice]:
+    return [each for each in bench.log.of(Notice) if name in each.text]
