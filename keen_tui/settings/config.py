@@ -194,7 +194,7 @@ def _problem_of_url(value: object) -> str | None:
     except ValueError:
         parts = None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        return "must be an address that begins with http:// or https://, such as http://localhost:8000/v1"
+        return "must begin with http:// or https:// and name a host, such as http://localhost:8000/v1"
     return None if _has_possible_port(parts) else "must have a port from 1 to 65535, or none"
 
 

@@ -297,7 +297,7 @@ MISUSE: list[tuple[list[str], str]] = [
     (["--continue=3"], "--continue takes no value."),
     (
         ["--base-url", "foo", "--model", "m"],
-        "--base-url must be an address that begins with http:// or https://, such as "
+        "--base-url must begin with http:// or https:// and name a host, such as "
         "http://localhost:8000/v1, not 'foo'.",
     ),
     (["-p", "hi", "--max-steps", "0"], "--max-steps must be a whole number above 0, not 0."),

@@ -162,7 +162,7 @@ def test_a_change_of_the_file_does_not_overrule_the_command_line(
         ("max_steps", "many", "max_steps must be a whole number above 0"),
         ("max_steps", "-1", "max_steps must be a whole number above 0"),
         ("stall_seconds", "soon", "must be a number of seconds"),
-        ("base_url", "localhost", "must be an address that begins with http:// or https://, such as http"),
+        ("base_url", "localhost", "must begin with http:// or https:// and name a host, such as http"),
         ("mode", "wild", "mode must be one of ask"),
     ],
 )
